@@ -9,7 +9,8 @@ class WindowState(NamedTuple):
     """The window's geometry and the layout of its sidebar.
 
     geometry: as the window system understands it, in hexadecimal; "" for the first time.
-    sidebar_width: in pixels. folded: the ids of the folders of chats that are folded.
+    sidebar_width: in pixels of the usual size. folded: the ids of the folders of chats that are
+    folded.
     """
 
     geometry: str = ""

@@ -40,9 +40,9 @@ class Notifier(QObject):
         self._toasts = Toasts(window)
         self._undos: list[Toast] = []
 
-    def say(self, text: str) -> None:
-        """Something went as it should."""
-        self._toasts.show(Toast((text,), seconds=2.5))
+    def say(self, text: str, *, about: str = "") -> None:
+        """Something went as it should. about: as of `Toast`."""
+        self._toasts.show(Toast((text,), seconds=2.5, about=about))
 
     def say_copied(self) -> None:
         self.say(self.tr("Copied."))

@@ -156,7 +156,7 @@ class Desktop(QObject):
         except UserError as error:
             self._notifier.error(error)
         else:
-            self._notifier.say(self.tr("{0} %").format(int(within)))
+            self._notifier.say(self.tr("{0} %").format(int(within)), about="zoom")
 
     def quit(self) -> None:
         self._tray.quit()

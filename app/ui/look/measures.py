@@ -9,6 +9,7 @@ from PySide6.QtCore import QMargins, QSize
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFormLayout,
+    QFrame,
     QGridLayout,
     QLayout,
     QListView,
@@ -41,12 +42,19 @@ def measures_of(thing: QWidget | QLayout) -> dict[str, Measure]:
         return _of_layout(thing)
     found = {} if thing.isWindow() or thing.property(FITS_ITSELF) else _limits(thing)
     if isinstance(thing, QAbstractButton):
-        found["icon"] = Measure(
-            lambda: thing.iconSize().width(), lambda size: thing.setIconSize(QSize(size, size))
+        found["icon width"] = Measure(
+            lambda: thing.iconSize().width(),
+            lambda wide: thing.setIconSize(QSize(wide, thing.iconSize().height())),
+        )
+        found["icon height"] = Measure(
+            lambda: thing.iconSize().height(),
+            lambda high: thing.setIconSize(QSize(thing.iconSize().width(), high)),
         )
     if isinstance(thing, QListView):
         found["spacing"] = Measure(thing.spacing, thing.setSpacing)
-    if thing.layout() is None and not thing.contentsMargins().isNull():
+    # A frame that has a width got it from the style sheet, which knows the zoom.
+    styled = isinstance(thing, QFrame) and thing.frameWidth() > 0
+    if thing.layout() is None and not styled and not thing.contentsMargins().isNull():
         found |= _margins(thing.contentsMargins, thing.setContentsMargins)
     return found
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QWidget
 
 from app.ui.look.measures import Measure, measures_of
 from app.ui.look.scale import set_zoom, zoom
@@ -90,14 +90,15 @@ def _is_ours(widget: QWidget) -> bool:
 
 def _set(widget: QWidget, to: float) -> None:
     """A widget, its layout, and the layouts in that."""
-    _set_one(widget, to)
     own = widget.layout()
-    waiting = [own] if own is not None else []
-    while waiting:
-        layout = waiting.pop()
-        _set_one(layout, to)
+    layouts = [own] if own is not None else []
+    for layout in layouts:
         # Got from a layout's items, PySide ties what lies in it to these, which end at once.
-        waiting += layout.findChildren(QLayout, options=_DIRECT)
+        layouts += layout.findChildren(QLayout, options=_DIRECT)
+    # The inner ones first: one without a spacing of its own has that of the layout around it.
+    for layout in reversed(layouts):
+        _set_one(layout, to)
+    _set_one(widget, to)
 
 
 def _set_one(thing: QWidget | QLayout, to: float) -> None:
@@ -117,11 +118,7 @@ def _first(measure: Measure) -> list[int]:
 
 
 def _given(widget: QWidget, ratio: float) -> Callable[[], object]:
-    """Return what restores sizes that the user gave: of a splitter's first part, a dialog."""
-    if isinstance(widget, QSplitter):
-        first, second, *rest = widget.sizes()
-        wider = round(first * ratio)
-        return lambda: widget.setSizes([wider, max(1, second - (wider - first)), *rest])
+    """Return what restores the size that the user gave to a dialog."""
     if widget.isWindow() and widget.isVisible() and not isinstance(widget, QMainWindow):
         return lambda: _resize(widget, ratio)
     return lambda: None

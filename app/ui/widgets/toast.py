@@ -18,6 +18,7 @@ class Toast(Panel):
 
     action, drawing: text and icon of the button, if there is one.
     seconds: how long it stays; 0 leaves it until it is closed.
+    about: what it tells the state of, so that it takes the place of what was told before.
     """
 
     acted = Signal()
@@ -31,11 +32,13 @@ class Toast(Panel):
         drawing: str = "again",
         seconds: float = 4,
         problem: bool = False,
+        about: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("toast", "toast", across=True, margins=(2, 1.25, 1, 1.25), parent=parent)
         self.setAccessibleName(" ".join(lines))
         self.problem = problem
+        self.about = about
         self.acts = bool(action)
         if problem:
             self.box.addWidget(Picture("warning", "danger"))

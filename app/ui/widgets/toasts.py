@@ -25,10 +25,12 @@ class Toasts(QObject):
     def show(self, toast: Toast) -> None:
         """Show one more; the oldest leaves when there are too many.
 
-        What is told again takes its own place, unless it is something to take back.
+        What is told again takes its own place, unless it is something to take back; so does what
+        is told of the same.
         """
         for shown in [] if toast.acts else list(self._shown):
-            if shown.accessibleName() == toast.accessibleName():
+            same = shown.accessibleName() == toast.accessibleName()
+            if same or (toast.about and shown.about == toast.about):
                 shown.dismiss()
         toast.setParent(self._window)
         toast.closed.connect(lambda: self._forget(toast))

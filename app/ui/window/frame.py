@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.chats.chat import UNTITLED
@@ -11,9 +12,12 @@ from app.core.window_state import WindowState
 from app.presenters.chats import Chats
 from app.ui.chat.composer.composer import Composer
 from app.ui.chat.header import Header
+from app.ui.look.scale import scaled, zoom
 from app.ui.sidebar.sidebar import Sidebar
-from app.ui.widgets.room import grow_for
 from app.ui.window.signal_buffer import SignalBuffer
+
+_BOTH = 660
+"""Pixels; in a narrower window the sidebar takes the place of the page while it is open."""
 
 
 class WindowFrame(QMainWindow):
@@ -30,6 +34,9 @@ class WindowFrame(QMainWindow):
         self.setMinimumSize(520, 420)
         self.resize(1120, 760)
         self._sidebar_width = WindowState().sidebar_width
+        self._wants_sidebar = True
+        self._in_place = False
+        self._is_narrow = False
         self._lay_out(chats)
         self.header.set_title(self.tr(UNTITLED))
         self.composer.set_send_with(settings.send_with)
@@ -56,15 +63,14 @@ class WindowFrame(QMainWindow):
             self.sidebar.model.folded = set(state.folded)
             self.sidebar.chats.reload()
         self._sidebar_width = state.sidebar_width
-        self.sidebar.hide()
-        self.set_sidebar(state.sidebar)
+        self._wants_sidebar = state.sidebar
+        self._arrange()
 
     def state(self) -> WindowState:
-        shown = not self.sidebar.isHidden()
         return WindowState(
             geometry=self.saveGeometry().toHex().toStdString(),
-            sidebar=shown,
-            sidebar_width=self._splitter.sizes()[0] if shown else self._sidebar_width,
+            sidebar=self._wants_sidebar,
+            sidebar_width=self._sidebar_width,
             folded=tuple(sorted(self.sidebar.model.folded)),
         )
 
@@ -84,15 +90,39 @@ class WindowFrame(QMainWindow):
         self._bare.deleteLater()
 
     def set_sidebar(self, shown: bool) -> None:
-        if not shown and not self.sidebar.isHidden():
-            self._sidebar_width = self._splitter.sizes()[0]
-        appears = shown and self.sidebar.isHidden()
+        """Show the sidebar or not: beside the page, or in place of it in a narrow window."""
+        if self._is_narrow:
+            self._in_place = shown
+        else:
+            self._wants_sidebar = shown
+        self._arrange()
+
+    def put_sidebar_away(self) -> bool:
+        """Show the page again, where the sidebar is in its place; returns whether it was."""
+        was = self._in_place
+        if was:
+            self.set_sidebar(False)
+        return was
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Give the sidebar its width in the zoom of now, and fold it where there is no room."""
+        self._is_narrow = self.width() < scaled(_BOTH)
+        self._in_place &= self._is_narrow
+        shown = self._in_place if self._is_narrow else self._wants_sidebar
+        self._main.setVisible(not self._in_place)
         self.sidebar.setVisible(shown)
-        if appears:
-            rest = max(1, self.width() - self._sidebar_width)
-            self._splitter.setSizes([self._sidebar_width, rest])
-            grow_for(self.sidebar)
         self.header.set_sidebar_hidden(not shown)
+        _, _, *rest = self._splitter.sizes()
+        side = scaled(self._sidebar_width)
+        self._splitter.setSizes([side, max(1, self.width() - side - sum(rest)), *rest])
+
+    def _take_width(self) -> None:
+        """Keep the width that the user has given to the sidebar."""
+        self._sidebar_width = round(self._splitter.sizes()[0] / zoom())
 
     def _lay_out(self, chats: Chats) -> None:
         """Lay out from the window inwards: what gets another parent is styled anew."""
@@ -101,7 +131,8 @@ class WindowFrame(QMainWindow):
         self._splitter.setHandleWidth(1)
         self._splitter.setChildrenCollapsible(False)
         self.sidebar = Sidebar(chats, self._splitter)
-        main = QWidget(self._splitter)
+        self._splitter.splitterMoved.connect(self._take_width)
+        main = self._main = QWidget(self._splitter)
         self.header = Header(main)
         self._stack = QStackedWidget(main)
         self._bare = QWidget(self._stack)
@@ -117,5 +148,4 @@ class WindowFrame(QMainWindow):
         column.addWidget(self.header)
         column.addWidget(self._stack, 1)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([self._sidebar_width, self.width() - self._sidebar_width])
         self.setCentralWidget(self._splitter)

@@ -129,6 +129,7 @@ class MainWindow(WindowFrame):
             self,
         )
         self.order = ChatOrder(self.sidebar, presenters.chats, presenters.search, self.chat_actions)
+        self.order.found.connect(self.put_sidebar_away)
 
     def _make_chat_page(self) -> None:
         """Make the chat page, which receives what was written and sent before."""
@@ -231,6 +232,7 @@ class MainWindow(WindowFrame):
     def go_to(self, page: str, part: str = "") -> None:
         shown = self.page_named(page)
         self.show_page(shown)
+        self.put_sidebar_away()
         if part:
             cast(_WithParts, shown).show_part(part)
         self.refresh()
@@ -245,6 +247,7 @@ class MainWindow(WindowFrame):
         else:
             self.refresh()
         if to_write:
+            self.put_sidebar_away()
             self.page.composer.focus()
 
     def new_chat(self) -> None:
@@ -284,6 +287,9 @@ class MainWindow(WindowFrame):
 
     def escape(self) -> None:
         if self.sidebar.escape() or self.page.finding.escape():
+            return
+        if self.put_sidebar_away():
+            self.page.composer.focus()
             return
         self.page.stop()
         self.page.composer.focus()

@@ -53,7 +53,8 @@ class CodeButtons(QObject):
         for button, written in zip(self._buttons[first:], self._codes[first:], strict=True):
             if self._view.document().findBlockByNumber(written.line).isValid():
                 card = code_card(self._view, written)
-                x = round(card.right()) - button.sizeHint().width() - _INSET
+                button.adjustSize()
+                x = round(card.right()) - button.width() - _INSET
                 button.move(x, round(card.top()) + _INSET)
 
     def _add(self) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from app.ui.actions import commands
 from app.ui.desktop.drops import Drops
 from app.ui.settings.settings_dialog import SettingsDialog
+from app.ui.widgets.toast import Toast
 from tests.app.ui.conftest import Ui
 
 
@@ -51,6 +52,13 @@ def test_keys_zoom_in_steps_within_limits(ui: Ui) -> None:
     ui.press("Ctrl+=")
     ui.press("Ctrl+=")
     assert ui.presenters.settings.current.zoom == 200
+
+
+def test_the_zoom_is_told_in_one_place(ui: Ui) -> None:
+    for _ in range(3):
+        ui.press("Ctrl++")
+    shown = [toast for toast in ui.window.findChildren(Toast) if toast.isVisible()]
+    assert [toast.accessibleName() for toast in shown] == ["130 %"]
 
 
 def test_the_menu_bar_is_off_until_it_is_wanted(ui: Ui) -> None:

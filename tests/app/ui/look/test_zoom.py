@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import shiboken6
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.ui.look.measures import measures_of
@@ -11,6 +13,7 @@ from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 from tests.app.ui.conftest import Ui
+from tests.support.windows import built_window
 
 
 def sizes(root: QWidget) -> dict[str, int]:
@@ -74,6 +77,60 @@ def test_a_bubble_comes_back_to_its_height(ui: Ui) -> None:
     for percent in (60, 200, 150, 100):
         ui.presenters.settings.set("zoom", percent)
     ui.qtbot.waitUntil(lambda: bubble.height() == height)
+
+
+LONG = "A sentence that is long enough to fill several lines of a bubble. " * 4
+CODE = "Look:\n\n```python\nprint(1)\n```\n\n- one\n- two"
+
+
+def places(window: QWidget) -> list[tuple[str, QRect]]:
+    """Each widget that is seen, and where in the window it is."""
+    seen = [it for it in window.findChildren(QWidget) if it.isVisible()]
+    return [
+        (it.objectName() or type(it).__name__, QRect(it.mapTo(window, QPoint()), it.size()))
+        for it in seen
+    ]
+
+
+def near(one: QRect, other: QRect) -> bool:
+    pairs = zip(one.getRect(), other.getRect(), strict=True)
+    return all(abs(a - b) <= 2 for a, b in pairs)
+
+
+@pytest.mark.parametrize("steps", [(150,), (80,), (200, 150), (110, 200, 100)])
+def test_a_zoom_leaves_all_where_a_new_window_has_it(ui: Ui, steps: tuple[int, ...]) -> None:
+    ui.window.resize(1400, 900)
+    ui.engine.pieces = (CODE,)
+    for text in ("Hi", LONG):
+        ui.ask(text)
+    chat_id = ui.page.chat_id
+    ui.window.open_chat(None)
+    ui.window.open_chat(chat_id)
+    ui.settle()
+    for percent in steps:
+        ui.presenters.settings.set("zoom", percent)
+    new = built_window(ui.presenters, repr)
+    try:
+        new.resize(1400, 900)
+        new.show()
+        new.open_chat(chat_id)
+        ui.settle()
+
+        def alike() -> bool:
+            there, here = places(new), places(ui.window)
+            assert sorted(name for name, _ in here) == sorted(name for name, _ in there)
+            moved = [
+                (name, rect, other)
+                for (name, rect), (_, other) in zip(here, there, strict=True)
+                if not near(rect, other)
+            ]
+            assert not moved
+            return True
+
+        ui.qtbot.waitUntil(alike)
+    finally:
+        new.close()
+        shiboken6.delete(new)
 
 
 def test_what_is_made_later_has_the_zoom_once(ui: Ui) -> None:

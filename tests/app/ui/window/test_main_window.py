@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QKeySequence
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QLabel,
+    QLineEdit,
     QPushButton,
+    QSplitterHandle,
     QWidget,
 )
 
@@ -134,7 +137,7 @@ def test_other_addresses_are_not_even_asked_about(ui: Ui) -> None:
 
 def test_the_window_comes_back_as_it_was(ui: Ui) -> None:
     ui.window.resize(780, 700)
-    ui.window._splitter.setSizes([240, 540])
+    width = drag_sidebar(ui, -24)
     ui.press("Ctrl+B")
     state = ui.window.state()
     assert state.sidebar is False
@@ -144,7 +147,73 @@ def test_the_window_comes_back_as_it_was(ui: Ui) -> None:
     assert (ui.window.width(), ui.window.height()) == (780, 700)
     assert not ui.has("sidebar")
     ui.press("Ctrl+B")
-    assert ui.window.state().sidebar_width == 240
+    assert ui.window.sidebar.width() == width
+    assert ui.window.state().sidebar_width == width
+
+
+def drag_sidebar(ui: Ui, by: int) -> int:
+    """Make the sidebar wider, or narrower, by its edge; returns how wide it is then."""
+    before = ui.window.sidebar.width()
+    edge = next(it for it in ui.window.findChildren(QSplitterHandle) if it.isVisible())
+    at = edge.rect().center()
+    QTest.mousePress(edge, Qt.MouseButton.LeftButton, pos=at)
+    QTest.mouseMove(edge, at + QPoint(by, 0))
+    QTest.mouseRelease(edge, Qt.MouseButton.LeftButton, pos=at)
+    width = ui.window.sidebar.width()
+    assert abs(width - before - by) <= edge.width()
+    return width
+
+
+def test_the_width_that_was_given_to_the_sidebar_follows_the_zoom(ui: Ui) -> None:
+    ui.window.resize(1900, 800)
+    width = drag_sidebar(ui, 36)
+    for percent in (150, 200, 80, 100):
+        ui.presenters.settings.set("zoom", percent)
+        assert abs(ui.window.sidebar.width() - width * percent / 100) <= 1
+
+
+def test_in_a_narrow_window_the_sidebar_takes_the_place_of_the_page(ui: Ui) -> None:
+    ui.window.resize(1000, 640)
+    ui.ask("Apples")
+    ui.presenters.settings.set("zoom", 200)
+    assert not ui.has("sidebar")
+    ui.click("showSidebar")
+    assert ui.window.sidebar.width() == 1000
+    assert not ui.has("composer")
+    QTest.mouseClick(
+        ui.chats.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=ui.chats.visualRect(ui.chats.chats.index(1)).center(),
+    )
+    assert ui.edit.hasFocus()
+    assert not ui.has("sidebar")
+    assert ui.window.state().sidebar, "it stays as it was wanted where there is room"
+    ui.presenters.settings.set("zoom", 100)
+    assert ui.window.sidebar.width() == 264
+
+
+@pytest.mark.parametrize("keys", ["Ctrl+N", "Ctrl+M", "Esc", "Ctrl+B"])
+def test_a_narrow_sidebar_gives_way_to_what_is_wanted(ui: Ui, keys: str) -> None:
+    ui.window.resize(560, 500)
+    ui.press("Ctrl+K")
+    assert ui.has("sidebar")
+    assert ui.find(QLineEdit, "search").hasFocus()
+    ui.press(keys)
+    assert not ui.has("sidebar")
+
+
+def test_arrows_look_through_the_chats_of_a_narrow_sidebar(ui: Ui) -> None:
+    for title in ("Pears", "Apples"):
+        ui.press("Ctrl+N")
+        ui.ask(title)
+    ui.window.resize(560, 500)
+    ui.press("Ctrl+B")
+    ui.chats.setFocus()
+    ui.press("Down", ui.chats)
+    assert ui.has("sidebar")
+    ui.press("Return", ui.chats)
+    assert not ui.has("sidebar")
+    assert ui.texts[0] == "Pears"
 
 
 def test_the_window_is_as_wide_at_each_start_as_at_the_last(ui: Ui) -> None:
