@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QLayout, QMainWindow, QWidget
 
-from app.ui.look.measures import Measure, measures_of
+from app.ui.look.measures import measures_of
 from app.ui.look.scale import set_zoom, zoom
 
 _TAKEN = "zoomTaken"
@@ -102,19 +102,18 @@ def _set(widget: QWidget, to: float) -> None:
 
 
 def _set_one(thing: QWidget | QLayout, to: float) -> None:
-    taken: dict[str, list[int]] = dict(thing.property(_TAKEN) or {})
-    for name, measure in measures_of(thing).items():
-        design, last = taken.get(name) or _first(measure)
+    found = measures_of(thing)
+    # A measure that the zoom has not touched is in the design's pixels.
+    first = {name: [measure.read()] * 2 for name, measure in found.items()}
+    taken: dict[str, list[int]] = first | (thing.property(_TAKEN) or {})
+    # Known before the first is set: a widget may make another then, which has its parent set, too.
+    thing.setProperty(_TAKEN, taken)
+    for name, measure in found.items():
+        design, last = taken[name]
         if measure.read() == last:
             measure.write(max(1, round(design * to)) if design else 0)
             taken[name] = [design, measure.read()]
     thing.setProperty(_TAKEN, taken)
-
-
-def _first(measure: Measure) -> list[int]:
-    """Return a measure that the zoom has not touched, which is in the design's pixels."""
-    now = measure.read()
-    return [now, now]
 
 
 def _given(widget: QWidget, ratio: float) -> Callable[[], object]:

@@ -19,7 +19,7 @@ class DownloadBadge(RowButton):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("downloadBadge", self.tr("Downloads"), parent)
-        self.box.setContentsMargins(12, 8, 12, 10)
+        self.box.setContentsMargins(12, 9, 12, 9)
         column = QVBoxLayout()
         column.setSpacing(6)
         self._words = ElidedLabel("", "small", "badgeWords")
@@ -32,6 +32,10 @@ class DownloadBadge(RowButton):
         self.box.addLayout(column, 1)
         self.let_clicks_through()
         self.hide()
+
+    def set_low(self, low: bool) -> None:
+        """Show the bar alone where there is little height; the words are in its tip."""
+        self._words.setHidden(low)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         from app.ui.models.download_words import UNDER_WAY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -316,7 +317,14 @@ class RowList(QListView):
         actions = RowActions(self.viewport())
         actions.wanted.connect(self._want)
         actions.more.connect(lambda: self._ask_menu(self._with_actions))
+        for one, following in pairwise((self, *actions.findChildren(IconButton))):
+            self.setTabOrder(one, following)
         return actions
+
+    @property
+    def row_buttons(self) -> list[IconButton]:
+        """The buttons of a row, as far as they are made."""
+        return self._actions.findChildren(IconButton) if "_actions" in vars(self) else []
 
     def keyboardSearch(self, _search: str) -> None:
         """Do nothing: it would read every chat. The field above searches."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, SignalInstance
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.presenters.chats import Chats
 from app.ui.look.icons import icon
+from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID, theme_of
 from app.ui.pages import Page, pages
 from app.ui.sidebar.chat_list import ChatList
@@ -40,7 +42,11 @@ if TYPE_CHECKING:
     from app.ui.sidebar.hit_list import HitList
 
 _SEARCH_MS = 150
-NARROWEST = 200
+_LOW = 620
+"""Pixels; in a lower window what is fixed gives way to the chats."""
+_WIDE = 420
+"""Pixels; in a wider one that is low, the search stands beside the button for a new chat."""
+NARROWEST = 216
 
 
 class Sidebar(QWidget):
@@ -68,12 +74,12 @@ class Sidebar(QWidget):
         self.setProperty("look", "side")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(NARROWEST)
+        self._is_low = self._is_wide = False
         self.model = ChatModel(chats, self)
-        self._shown = QStackedWidget(self)
-        self.chats = ChatList(self.model, self._shown)
-        self._shown.addWidget(self.chats)
-        self.chats.selected.connect(self._selected)
-        self.places = PlaceBar(self)
+        # Made in the order in which they are seen, which is that of the Tab key.
+        self._top = self._make_top()
+        self._new = _button("plus", self.tr("New chat"), "newChat", self)
+        self._new.clicked.connect(self.new_chat)
         self.search = QLineEdit(self)
         self.search.setObjectName("search")
         self.search.setAccessibleName(self.tr("Search chats"))
@@ -88,18 +94,24 @@ class Sidebar(QWidget):
         self._pause.timeout.connect(lambda: self.searched.emit(self.search.text()))
         self.search.textChanged.connect(self._restart)
         self.search.returnPressed.connect(lambda: self.hits.choose_first())  # noqa: PLW0108 - made when needed
+        self.places = PlaceBar(self)
+        self._shown = QStackedWidget(self)
+        self.chats = ChatList(self.model, self._shown)
+        self._shown.addWidget(self.chats)
+        self.chats.selected.connect(self._selected)
         self._empty = Label("", "muted", name="noChats", wrap=True, parent=self)
         self._empty.setContentsMargins(10, 0, 10, 0)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(GRID)
-        column.addLayout(self._top())
-        column.addWidget(self._button("plus", self.tr("New chat"), "newChat", self.new_chat))
+        column.addLayout(self._top)
+        column.addWidget(self._new)
         column.addWidget(self.search)
         column.addWidget(self.places)
         column.addWidget(self._empty)
         column.addWidget(self._shown, 1)
-        column.addLayout(self._bottom())
+        self._rows = self._make_bottom(icons=False)
+        column.addWidget(self._rows)
 
     @cached_property
     def hits(self) -> HitList:
@@ -110,6 +122,7 @@ class Sidebar(QWidget):
         hits.left.connect(self.focus_search)
         hits.chosen.connect(self.hit)
         self._shown.addWidget(hits)
+        self._order_tabs(hits=hits)
         return hits
 
     @cached_property
@@ -122,6 +135,7 @@ class Sidebar(QWidget):
         bulk.wanted.connect(self.bulk_wanted)
         bulk.fill.connect(self.bulk_fill)
         self._column.insertWidget(self._column.indexOf(self._shown) + 1, bulk)
+        self._order_tabs(bulk=bulk)
         return bulk
 
     @cached_property
@@ -131,8 +145,28 @@ class Sidebar(QWidget):
 
         badge = DownloadBadge(self)
         badge.clicked.connect(lambda: self.page.emit("models", "downloads"))
-        self._column.insertWidget(self._column.count() - 1, badge)
+        self._column.insertWidget(self._column.indexOf(self._rows), badge)
+        self._order_tabs(badge=badge)
+        badge.set_low(self._is_low)
         return badge
+
+    @cached_property
+    def _icons(self) -> QWidget:
+        """The buttons to the other pages as a row of icons, where the window is low."""
+        icons = self._make_bottom(icons=True)
+        self._column.addWidget(icons)
+        self._order_tabs(_icons=icons)
+        return icons
+
+    def _order_tabs(self, **made: QWidget) -> None:
+        """Let the Tab key reach what was made later where it is seen. made: just now, by name."""
+        parts = vars(self) | made
+        order: list[QWidget] = [self.chats, *self.chats.row_buttons]
+        for name in ("hits", "bulk", "badge", "_rows", "_icons"):
+            if name in parts:
+                order += parts[name].findChildren(QAbstractButton) or [parts[name]]
+        for one, following in pairwise(order):
+            self.setTabOrder(one, following)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         if downloads or "badge" in vars(self):
@@ -198,6 +232,10 @@ class Sidebar(QWidget):
         if event.type() is QEvent.Type.PaletteChange:
             self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Take keys that the search field has no use for."""
         searched = self._shown.currentWidget() is not self.chats
@@ -209,6 +247,39 @@ class Sidebar(QWidget):
     def _selected(self, count: int) -> None:
         if count > 1 or "bulk" in vars(self):
             self.bulk.show_for(count, self.model.scope)
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Leave room for the chats in a low window: what is fixed gives way to them."""
+        low = self.height() < scaled(_LOW)
+        wide = low and self.width() >= scaled(_WIDE)
+        if (low, wide) != (self._is_low, self._is_wide):
+            self._is_low, self._is_wide = low, wide
+            self._arrange_top()
+            if "badge" in vars(self):
+                self.badge.set_low(low)
+        chooses = "bulk" in vars(self) and not self.bulk.isHidden()
+        self._rows.setHidden(low)
+        if low or "_icons" in vars(self):
+            self._icons.setHidden(not low or chooses)
+        edge, gap = (GRID, GRID // 2) if low else (12, GRID)
+        self._column.setContentsMargins(scaled(12), scaled(edge), scaled(12), scaled(edge))
+        self._column.setSpacing(scaled(gap))
+
+    def _arrange_top(self) -> None:
+        """Put what stands above the list into one row, or each into a row of its own."""
+        for part in self._brand:
+            part.setHidden(self._is_low)
+        if self._is_low:
+            self._top.insertWidget(1, self._new, 0 if self._is_wide else 1)
+        else:
+            self._column.insertWidget(1, self._new)
+        if self._is_wide:
+            self._top.insertWidget(2, self.search, 1)
+        else:
+            self._top.removeWidget(self.search)
+            self._column.removeWidget(self.search)
+            self._column.insertWidget(self._column.indexOf(self.places), self.search)
 
     def _restart(self) -> None:
         self.search.setClearButtonEnabled(True)
@@ -231,44 +302,61 @@ class Sidebar(QWidget):
         self._empty.setText(words)
         self._empty.setVisible(bool(words))
 
-    def _top(self) -> QHBoxLayout:
+    def _make_top(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setContentsMargins(6, 0, 0, 0)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID)
-        row.addWidget(Picture("flame", "accent_text", 22, self))
-        row.addWidget(Label(self.tr("Hearth"), "title", parent=self))
-        row.addStretch(1)
         fold = IconButton("panel", self.tr("Hide the sidebar"), "hideSidebar", parent=self)
         fold.clicked.connect(self.hide_me)
+        self._brand = (
+            Picture("flame", "accent_text", 22, self),
+            Label(self.tr("Hearth"), "title", parent=self),
+        )
         row.addWidget(fold)
+        flame, name = self._brand
+        row.addWidget(flame)
+        row.addWidget(name, 1)
         return row
 
-    def _bottom(self) -> QVBoxLayout:
-        """Lay out the buttons to the other pages."""
-        below, last = QVBoxLayout(), QHBoxLayout()
-        below.setSpacing(2)
-        last.setSpacing(2)
-        below.addWidget(
-            self._button("scratch", self.tr("Scratch chat"), "scratchChat", self.scratch)
-        )
-        last.addWidget(self._button("sliders", self.tr("Settings"), "settings", self.settings), 1)
-        for page in pages():
-            if page.drawing:
-                (last if page.small else below).addWidget(self._page_button(page))
-        below.addLayout(last)
-        return below
+    def _make_bottom(self, *, icons: bool) -> QWidget:
+        """Make the buttons to the other pages: one under another, or all as icons in a row."""
+        bottom = QWidget(self)
+        shown = [page for page in pages() if page.drawing]
+        large = [page for page in shown if not page.small]
+        above = [
+            _button("scratch", self.tr("Scratch chat"), "scratchChat", bottom, icon=icons),
+            *(self._page_button(page, bottom, icon=icons) for page in large),
+        ]
+        settings = _button("sliders", self.tr("Settings"), "settings", bottom, icon=icons)
+        small = [self._page_button(page, bottom, icon=True) for page in shown if page.small]
+        above[0].clicked.connect(self.scratch)
+        settings.clicked.connect(self.settings)
+        column, row = QVBoxLayout(bottom), QHBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        row.setSpacing(2)
+        if icons:
+            for button in (*above, settings, *small):
+                row.addWidget(button, 1, Qt.AlignmentFlag.AlignCenter)
+        else:
+            for button in above:
+                column.addWidget(button)
+            row.addWidget(settings, 1)
+            for button in small:
+                row.addWidget(button)
+        column.addLayout(row)
+        return bottom
 
-    def _page_button(self, page: Page) -> QAbstractButton:
+    def _page_button(self, page: Page, parent: QWidget, *, icon: bool) -> QAbstractButton:
         shows, name = page.commands[0], f"show{page.name.capitalize()}"
-        button = (
-            IconButton(page.drawing, shows.text, name, parent=self)
-            if page.small
-            else LabelledButton(page.drawing, shows.text, name, look="quiet", parent=self)
-        )
+        button = _button(page.drawing, shows.text, name, parent, icon=icon)
         button.clicked.connect(lambda: self.page.emit(page.name, shows.part))
         return button
 
-    def _button(self, drawing: str, text: str, name: str, signal: SignalInstance) -> LabelledButton:
-        button = LabelledButton(drawing, text, name, look="quiet", parent=self)
-        button.clicked.connect(signal)
-        return button
+
+def _button(
+    drawing: str, text: str, name: str, parent: QWidget, *, icon: bool = False
+) -> QAbstractButton:
+    if icon:
+        return IconButton(drawing, text, name, parent=parent)
+    return LabelledButton(drawing, text, name, look="quiet", parent=parent)

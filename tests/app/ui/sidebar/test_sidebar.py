@@ -7,10 +7,18 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QModelIndex, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QWidget,
+)
 
 from app.core.chats.chat import Chat
 from app.core.chats.places import ALL
@@ -452,3 +460,80 @@ def test_the_mark_leaves_room_for_the_title_and_its_buttons(three: Ui) -> None:
     half = row.center().x()
     assert plain.copy(row.adjusted(half, 0, 0, 0)) != marked.copy(row.adjusted(half, 0, 0, 0))
     assert plain.copy(0, row.y(), half, row.height()) == marked.copy(0, row.y(), half, row.height())
+
+
+def tabbed(ui: Ui) -> list[QWidget]:
+    """Where the Tab key leads, from the sidebar's first button to its last."""
+    first = ui.find(QWidget, "hideSidebar")
+    first.setFocus()
+    reached: list[QWidget] = []
+    while (focus := QApplication.focusWidget()) and ui.window.sidebar.isAncestorOf(focus):
+        if focus in reached:
+            assert focus is first, f"{focus.objectName()} comes twice"
+            break
+        reached.append(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+        QApplication.processEvents()
+    return reached
+
+
+def reading_order(widget: QWidget) -> tuple[int, int]:
+    """By row, a row being what stands at the same height, and in it from the left."""
+    place = widget.mapTo(widget.window(), widget.rect().center())
+    return place.y() // 12, place.x()
+
+
+@pytest.mark.parametrize("size", [(1120, 760), (800, 560), (560, 500)])
+def test_tab_goes_in_the_order_that_one_sees(three: Ui, size: tuple[int, int]) -> None:
+    three.window.resize(*size)
+    three.window.set_sidebar(True)
+    reached = tabbed(three)
+    assert [widget.objectName() for widget in reached] == [
+        *("hideSidebar", "newChat", "search", "place", "newFolder", "chatList"),
+        *("rowAction", "rowMore", "scratchChat", "showAssistants", "showModels"),
+        *("settings", "showConnections", "showHelp"),
+    ]
+    fixed = [it for it in reached if not it.objectName().startswith("row")]
+    assert sorted(fixed, key=reading_order) == fixed
+
+
+def test_what_is_made_later_is_reached_where_it_is_seen(three: Ui) -> None:
+    three.chats.setFocus()
+    three.press("Ctrl+A", three.chats)
+    names = [widget.objectName() for widget in tabbed(three)]
+    after = names[names.index("chatList") + 1 : names.index("scratchChat")]
+    assert after[:4] == ["bulkNone", "bulkMove", "bulk-pin", "bulk-archive"]
+    assert after[4:] == ["bulk-export", "bulk-delete"]
+    three.press("Esc")
+    three.press("Ctrl+K")
+    QTest.keyClicks(three.find(QLineEdit, "search"), "hello")
+    three.qtbot.waitUntil(lambda: three.has("hitList"))
+    names = [widget.objectName() for widget in tabbed(three)]
+    assert names[: names.index("scratchChat")] == ["hideSidebar", "newChat", "search", "hitList"]
+
+
+@pytest.mark.parametrize(
+    ("size", "percent"),
+    [((800, 560), 100), ((900, 600), 150), ((1000, 640), 150), ((1000, 640), 200)],
+)
+def test_a_low_window_has_room_for_chats(three: Ui, size: tuple[int, int], percent: int) -> None:
+    three.window.resize(*size)
+    three.presenters.settings.set("zoom", percent)
+    three.window.set_sidebar(True)
+    rows = [row_of(three, title) for title in ("Apples", "Pears", "Cherries")]
+
+    def has_room() -> bool:
+        room = three.chats.viewport().rect()
+        return all(room.contains(three.chats.visualRect(row)) for row in rows)
+
+    three.qtbot.waitUntil(has_room)
+    sidebar = three.window.sidebar
+    seen = [
+        it for it in sidebar.findChildren(QAbstractButton) if it.isVisible() and it.objectName()
+    ]
+    inside = [it for it in seen if not three.chats.isAncestorOf(it)]
+    for button in inside:
+        place = QRect(button.mapTo(sidebar, QPoint()), button.size())
+        assert sidebar.rect().contains(place), button.objectName()
+        assert button.width() >= button.minimumSizeHint().width(), button.objectName()
+        assert button.accessibleName()
