@@ -30,7 +30,6 @@ _PARTS = {
     "kv": "KV cache",
     "compute": "Computing",
     "drafter": "Drafting ahead",
-    "projector": "Seeing pictures",
 }
 
 
@@ -39,7 +38,6 @@ class _Files(NamedTuple):
 
     model: Path
     drafter: Path | None
-    projector: Path | None
 
 
 def fit_model(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -55,9 +53,7 @@ def fit_model(app: App, args: argparse.Namespace, out: Output) -> int:
         load_options = _with_wishes(load_options_of(settings), args)
         files = _on_hub(app, hub_name(args.what), args.revision)
         header = read_header(files.model)
-        report = app.fitting.report(
-            files.model, header, load_options, files.drafter, files.projector
-        )
+        report = app.fitting.report(files.model, header, load_options, files.drafter)
     else:
         held = app.library.effective(entry, settings)
         load_options = _with_wishes(load_options_of(held, entry.engine), args)
@@ -77,15 +73,14 @@ def _with_wishes(load_options: LoadOptions, args: argparse.Namespace) -> LoadOpt
 def _on_hub(app: App, name: HubName, revision: str) -> _Files:
     repository = app.hub.repository(name.repo, name.revision or revision)
     variant = _variant(app, repository, name)
-    along = choose(repository.files, repository.id).along_with(variant)
+    drafter = choose(repository.files, repository.id).along_with(variant)
 
     def headers(files: tuple[RepoFile, ...]) -> Path:
         return app.hub.headers(repository, Variant("", files), app.folder.headers)
 
     return _Files(
         headers(variant.files),
-        headers((along.drafter,)) if along.drafter else None,
-        headers((along.projector,)) if along.projector else None,
+        headers((drafter,)) if drafter else None,
     )
 
 

@@ -12,7 +12,7 @@ from app.cli.output import Output, size, table
 from app.core.errors import RepositoryUnknown
 from app.core.models.hub import Query, RepoFile, Repository, SearchResult
 from app.core.models.hub_names import hub_name
-from app.core.models.hub_tags import drafts_ahead, sees_pictures
+from app.core.models.hub_tags import drafts_ahead
 from app.core.models.offers import Choice
 from app.core.models.quantisations import same_label
 from app.hub.repository import Incomplete, choose
@@ -32,7 +32,6 @@ def search_models(app: App, args: argparse.Namespace, out: Output) -> int:
     query = Query(
         words=" ".join(args.what),
         sort=args.sort,
-        vision=args.vision,
         mtp=args.mtp,
         licence=args.licence,
         most_parameters=most_parameters(_free_memory(app)) if args.fits else None,
@@ -84,7 +83,6 @@ def _listed(found: SearchResult) -> dict[str, Any]:
         "licence": found.licence,
         "gated": found.gate != "open",
         "parameters": found.parameters,
-        "vision": sees_pictures(found.tags),
         "mtp": drafts_ahead(found.id, found.tags),
     }
 
@@ -94,7 +92,6 @@ def _row(found: SearchResult) -> tuple[str, ...]:
     marks = [
         word
         for word, is_so in (
-            ("sees pictures", sees_pictures(found.tags)),
             ("MTP", drafts_ahead(found.id, found.tags)),
             ("needs an account", found.gate != "open"),
         )
@@ -129,7 +126,6 @@ def _described(repository: Repository, choices: list[Choice], card: str) -> dict
         ],
         "recommended": best.variant.label if best else None,
         "drafter": _path(best.drafter if best else repository.drafter),
-        "projector": _path(best.projector if best else repository.projector),
         "left_out": [asdict(it) for it in _left_out(repository)],
         "card": card,
     }
@@ -162,12 +158,7 @@ def _in_words(repository: Repository, choices: list[Choice], card: str) -> str:
     ]
     best = next((it for it in choices if it.recommended), None)
     drafter = best.drafter if best else repository.drafter
-    projector = best.projector if best else repository.projector
-    along = [
-        f"{what}: {file.path}, {size(file.size)}"
-        for what, file in (("Drafter", drafter), ("Projector", projector))
-        if file is not None
-    ]
+    along = [f"Drafter: {drafter.path}, {size(drafter.size)}"] if drafter else []
     parts = [
         f"{repository.id}\n{' · '.join(filter(None, facts))}",
         table(rows) or "It has no GGUF model that Hearth could load.",
@@ -190,7 +181,6 @@ def _declare_search(search: argparse.ArgumentParser) -> None:
     )
     search.add_argument("--fits", action="store_true", help="only what fits this computer")
     search.add_argument("--mtp", action="store_true", help="only what drafts tokens ahead")
-    search.add_argument("--vision", action="store_true", help="only what sees pictures")
     search.add_argument(
         "--licence", metavar="NAME", help="only those with this one, such as apache-2.0"
     )

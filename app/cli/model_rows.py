@@ -40,7 +40,6 @@ def described(app: App, entry: ModelEntry) -> dict[str, Any]:
         "quantisation": found.quantisation,
         "context_max": found.context_max,
         "mtp": {"kind": found.mtp, "ready": found.mtp != "none"},
-        "vision": entry.projector is not None,
         "verified": entry.verified is not None,
         "path": str(entry.path),
         "source": entry.source,
@@ -53,7 +52,7 @@ def shown(found: ModelDetails) -> dict[str, Any]:
     """Describe what goes beyond a row: the details of the file."""
     entry, file = found.entry, found.file
     said = asdict(file)
-    for name in ("drafter", "chat_template"):
+    for name in ("drafter", "chat_template", "vision"):
         del said[name]
     return {
         "id": entry.id,
@@ -63,7 +62,6 @@ def shown(found: ModelDetails) -> dict[str, Any]:
         **said,
         "tensors": {it.type: it.size_bytes for it in file.tensors},
         "template": {name: it for name, it in asdict(found.template).items() if it != ""},
-        "vision": found.vision,
         "repo": entry.repo,
         "revision": entry.revision,
         "sha256": entry.sha256,

@@ -99,7 +99,6 @@ def _sum(pick: Pick) -> str:
         (f"context of {pick.context:,} tokens", parts.kv),
         ("computing", parts.compute),
         ("drafter", parts.drafter),
-        ("projector", parts.projector),
     )
     terms = " + ".join(f"{name} {size(bytes_)}" for name, bytes_ in named if bytes_)
     return (

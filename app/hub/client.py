@@ -1,7 +1,7 @@
 """The Hub's client: search, repositories, README pages and headers.
 
 hub = Hub(gate, token=lambda: None)
-for found in hub.search(Query("gemma", vision=True)): print(found.id)
+for found in hub.search(Query("gemma", mtp=True)): print(found.id)
 repository = hub.repository("ggml-org/gemma-4-E2B-it-GGUF")
 header = read_header(hub.headers(repository, repository.variants[0], folder))
 """
@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 from app.core.errors import GatedRepository, HubNameInvalid
 from app.core.models.hub import Query, RepoFile, Repository, SearchResult, Sort, Variant
 from app.core.models.hub_names import HUBS, hub_name
-from app.core.models.hub_tags import drafts_ahead, sees_pictures
+from app.core.models.hub_tags import drafts_ahead
 from app.core.models.quantisations import best_variant
 from app.core.network.connections import Purpose
 from app.hub.api_request import Answer, Asking, ask
@@ -57,8 +57,7 @@ class Hub:
         words: may be the pasted address of a repository's page.
         """
         words = _words(query.words)
-        tags = ["gguf", *(["image-text-to-text"] if query.vision else [])]
-        tags += [f"license:{query.licence.lower()}"] if query.licence else []
+        tags = ["gguf", *([f"license:{query.licence.lower()}"] if query.licence else [])]
         asked = [(words, tags)]
         if query.mtp:
             asked = [(f"{words} mtp".strip(), tags), (words, [*tags, "mtp"])]
@@ -71,7 +70,7 @@ class Hub:
     ) -> Repository:
         """Describe a repository, with its files, at the commit that `revision` stands for now.
 
-        drafter, projector: of the variant that most people should take.
+        drafter: of the variant that most people should take.
         """
         from app.hub.described import described
 
@@ -87,12 +86,10 @@ class Hub:
             repository = replace(repository, files=self._tree(repository, purpose))
         choice = choose(repository.files, repository.id)
         usual = best_variant(choice.variants, lambda _: "tight")
-        along = choice.along_with(usual) if usual else None
         return replace(
             repository,
             variants=choice.variants,
-            drafter=along.drafter if along else None,
-            projector=along.projector if along else None,
+            drafter=choice.along_with(usual) if usual else None,
         )
 
     def card(self, repository: Repository) -> str:
@@ -188,8 +185,6 @@ def _words(words: str) -> str:
 
 def _wanted(found: SearchResult, query: Query) -> bool:
     """Apply the filters that the Hub does not have, or does not always apply."""
-    if query.vision and not sees_pictures(found.tags):
-        return False
     if query.mtp and not drafts_ahead(found.id, found.tags):
         return False
     most = query.most_parameters

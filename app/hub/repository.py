@@ -2,9 +2,9 @@
 
 choice = choose(files, "unsloth/gemma-4-12B-it-qat-GGUF")
 for variant in choice.variants: print(variant.label, quantisation_of(variant.label).words)
-together = choice.along_with(variant)
+drafter = choice.along_with(variant)
 
-Which companion is the nearest follows llama.cpp's common/download.cpp: the same folder or one
+Which drafter is the nearest follows llama.cpp's common/download.cpp: the same folder or one
 above it, then the same quantisation, then the nearest in bits.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final, Literal
@@ -45,8 +45,6 @@ _NO_NAMES: Final = {
     "i1",
     "model",
 }
-_PROJECTORS: Final = {"F16": 0, "BF16": 1, "Q8_0": 2, "": 3, "F32": 5}
-"""The ranks of projectors: 32 bits only take twice the memory of 16."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,8 @@ class Incomplete:
 
 
 @dataclass(frozen=True)
-class Companions:
-    """The drafter and projector that come with a variant by themselves."""
-
-    drafter: RepoFile | None = None
-    projector: RepoFile | None = None
-
-
-@dataclass(frozen=True)
 class RepositoryModels:
-    """The variants and companions that a repository offers.
+    """The variants and drafters that a repository offers.
 
     variants: the smallest first. drafters: those that Hearth may be able to run, which are the
     ones for MTP; others are only kept from being taken for models. left_out: what is incomplete.
@@ -75,16 +65,12 @@ class RepositoryModels:
 
     variants: tuple[Variant, ...] = ()
     drafters: tuple[RepoFile, ...] = ()
-    projectors: tuple[RepoFile, ...] = ()
     left_out: tuple[Incomplete, ...] = ()
 
-    def along_with(self, variant: Variant) -> Companions:
-        """Find the nearest drafter and projector of a variant."""
+    def along_with(self, variant: Variant) -> RepoFile | None:
+        """Find the nearest drafter of a variant, which comes along with it."""
         several = len({_model(it.files[0]) for it in self.variants}) > 1
-        return Companions(
-            _nearest(variant, self.drafters, several, _drafter_rank),
-            _nearest(variant, self.projectors, several, _projector_rank),
-        )
+        return _nearest(variant, self.drafters, several)
 
 
 def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
@@ -102,7 +88,6 @@ def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
             for it in kinds["drafter"]
             if PurePosixPath(it.path).name.lower().startswith(_MTP) or _is_assistant(it.path, repo)
         ),
-        tuple(kinds["projector"]),
         tuple(left_out),
     )
 
@@ -184,12 +169,10 @@ def _told_apart(variants: Sequence[Variant]) -> list[Variant]:
     ]
 
 
-def _nearest(
-    variant: Variant, files: Iterable[RepoFile], several: bool, rank: _Rank
-) -> RepoFile | None:
-    """Find the best companion in the variant's folder or one above it.
+def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> RepoFile | None:
+    """Find the best drafter in the variant's folder or one above it.
 
-    several: whether the repository holds several models, so that a companion which names another
+    several: whether the repository holds several models, so that a drafter which names another
     model is not this one's.
     """
     folder = PurePosixPath(variant.files[0].path).parent
@@ -202,22 +185,14 @@ def _nearest(
             continue
         away = len(folder.parts) - len(own.parts)
         near.append(
-            ((away, not named <= model, -len(named), *rank(variant, file)), file.path, file)
+            ((away, not named <= model, -len(named), *_rank(variant, file)), file.path, file)
         )
     return min(near)[2] if near else None
 
 
-def _drafter_rank(variant: Variant, file: RepoFile) -> tuple[float, ...]:
+def _rank(variant: Variant, file: RepoFile) -> tuple[float, ...]:
     found = quantisation_of(_stem(file), file.path)
     return not same_label(variant.label, found.label), abs(found.bits - variant.bits)
-
-
-def _projector_rank(variant: Variant, file: RepoFile) -> tuple[float, ...]:
-    found = quantisation_of(_stem(file))
-    return _PROJECTORS.get(found.label, 4), abs(found.bits - variant.bits)
-
-
-_Rank = Callable[[Variant, RepoFile], tuple[float, ...]]
 
 
 def _stem(file: RepoFile) -> str:

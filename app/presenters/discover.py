@@ -125,11 +125,8 @@ class Discover:
         def work() -> Judged:
             model = header_of(choice.variant)
             header = read_header(model)
-            drafter, projector = (
-                header_of(Variant("", (file,))) if file is not None else None
-                for file in (choice.drafter, choice.projector)
-            )
-            report = self._fitting.report(model, header, load_options, drafter, projector)
+            drafter = header_of(Variant("", (choice.drafter,))) if choice.drafter else None
+            report = self._fitting.report(model, header, load_options, drafter)
             fit = report.fit
             return Judged(
                 repository.id,
@@ -169,18 +166,11 @@ class Discover:
                     "Its owner has changed what is there since Hearth’s list was made.",
                     "Open its page under “Details” and choose another size.",
                 )
-            others = [
-                self._file_of(beside)
-                for there, beside in (
-                    (choice.drafter, offer.drafter),
-                    (choice.projector, offer.projector),
-                )
-                if there is None and beside is not None
-            ]
+            beside = offer.drafter if choice.drafter is None else None
+            drafter = self._file_of(beside) if beside is not None else None
             download = self._queue.add(wanted(repository, choice))
-            for other in others:
-                if other is not None:
-                    self._queue.add(other)
+            if drafter is not None:
+                self._queue.add(drafter)
             return download
 
         self._tasks.run(work, done, failed, on=PAGES)

@@ -56,7 +56,6 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
         pick.mtp,
         pick.verdict,
         _beside(pick, size.drafter) if pick.parts.drafter else None,
-        _beside(pick, size.projector) if pick.sees else None,
     )
 
 

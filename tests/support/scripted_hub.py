@@ -181,7 +181,6 @@ class ScriptedFitting(Fitting):
         header: GgufHeader,
         load_options: LoadOptions,
         drafter: Path | None = None,
-        projector: Path | None = None,
         cancel: CancelToken | None = None,
     ) -> FitReport:
         self.reported.append(path)
@@ -192,7 +191,6 @@ class ScriptedFitting(Fitting):
             round(0.9 * GB),
             round(0.3 * GB),
             round(0.3 * GB) if drafter else 0,
-            round(0.9 * GB) if projector else 0,
         )
         verdict = judge(parts.total, self._free)
         reason = f"{path.name} needs {parts.total / GB:.1f} GB."

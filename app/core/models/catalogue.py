@@ -155,8 +155,7 @@ class Size(_Value):
     @property
     def repositories(self) -> tuple[str, ...]:
         """The repositories that hold it, the preferred one first."""
-        files = (self.drafter, self.projector)
-        repos = [it.repo for it in self.variants] + [file.repo for file in files if file]
+        repos = [it.repo for it in self.variants] + ([self.drafter.repo] if self.drafter else [])
         return tuple(dict.fromkeys(repos))
 
 

@@ -27,15 +27,11 @@ class TemplateAbilities:
 
 @dataclass(frozen=True)
 class ModelDetails:
-    """A model of the list, with its files' details.
-
-    vision: whether it sees pictures, by itself or with a projector.
-    """
+    """A model of the list, with its files' details."""
 
     entry: ModelEntry
     file: FileDetails
     template: TemplateAbilities
-    vision: bool
 
 
 @dataclass(frozen=True)

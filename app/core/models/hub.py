@@ -44,8 +44,8 @@ class Repository:
     id: "owner/name". revision: the commit, 40 hexadecimal digits. licence: its short name, None if
     none is given. updated: seconds since 1970, None if it is not said. architecture, context_max,
     parameters: of the GGUF file that the Hub has looked into; None where it has not.
-    variants: quantisations to choose from, smallest first. drafter, projector: the files that come
-    with a choice by themselves, None if there are none.
+    variants: quantisations to choose from, smallest first. drafter: the file that comes with a
+    choice by itself, None if there is none.
     """
 
     id: str
@@ -62,7 +62,6 @@ class Repository:
     files: tuple[RepoFile, ...] = ()
     variants: tuple[Variant, ...] = ()
     drafter: RepoFile | None = None
-    projector: RepoFile | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,6 @@ class Query:
 
     words: str = ""
     sort: Sort = "downloads"
-    vision: bool = False
     mtp: bool = False
     licence: str | None = None
     most_parameters: int | None = None

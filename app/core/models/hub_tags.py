@@ -6,14 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_VISION: Final = {"image-text-to-text", "any-to-any", "vision", "multimodal", "mmproj"}
 _MTP: Final = re.compile(r"(?<![a-z0-9])mtp(?![a-z0-9])", re.IGNORECASE)
 _SIZE: Final = re.compile(r"(?<![a-z0-9])(e?)(\d+(?:\.\d+)?)([bm])(?![a-z0-9])", re.IGNORECASE)
 _UNITS: Final = {"b": 1_000_000_000, "m": 1_000_000}
-
-
-def sees_pictures(tags: Iterable[str]) -> bool:
-    return not _VISION.isdisjoint(tag.lower() for tag in tags)
 
 
 def drafts_ahead(repo: str, tags: Iterable[str]) -> bool:

@@ -33,8 +33,8 @@ class Offer:
     uses: the memories it would take room in. tokens_per_s: expected of this computer; at_least: it
     may be a lot more, so that the number says little. disk_bytes: to download; about: by the
     catalogue, not yet by the Hub. licence: its short name; licence_note: what it forbids, or "".
-    mtp: one sentence. fits: the verdict. drafter, projector: what is counted in and comes from
-    elsewhere, if its repository has none itself.
+    mtp: one sentence. fits: the verdict. drafter: what is counted in and comes from elsewhere, if
+    its repository has none itself.
     """
 
     kind: OfferKind
@@ -52,7 +52,6 @@ class Offer:
     mtp: str = ""
     fits: Fits = "fits"
     drafter: Beside | None = None
-    projector: Beside | None = None
 
 
 @dataclass(frozen=True)
@@ -95,8 +94,7 @@ class KnownFamily:
 class Choice:
     """One quantisation of a repository, judged.
 
-    quality: in plain words. fits: judged by its size. drafter, projector: the files that come along
-    with it.
+    quality: in plain words. fits: judged by its size. drafter: the file that comes along with it.
     """
 
     variant: Variant
@@ -104,7 +102,6 @@ class Choice:
     fits: Fits
     recommended: bool = False
     drafter: RepoFile | None = None
-    projector: RepoFile | None = None
 
 
 @dataclass(frozen=True)

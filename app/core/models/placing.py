@@ -143,7 +143,7 @@ class _Model:
 
 
 def place(computer: Computer, size: Size, variant: CatalogueVariant, context: int) -> Placed:
-    """Place the model with this context, its drafter where that helps, its projector if it fits.
+    """Place the model with this context, and its drafter where that helps.
 
     The verdict is "no" where it does not fit.
     """
@@ -153,10 +153,6 @@ def place(computer: Computer, size: Size, variant: CatalogueVariant, context: in
     if model.drafts and not (best.easy and best.whole):
         plan = _plan(computer, model, context, drafts=False)
         best = _placed(computer, model, context, plan)
-    if size.projector is not None:
-        sees = _placed(computer, model, context, plan, file_bytes(computer, size.projector))
-        if sees.verdict != "no" and sees.easy:
-            return sees
     return best
 
 
@@ -184,12 +180,10 @@ def _plan(computer: Computer, model: _Model, context: int, *, drafts: bool) -> L
     return plan
 
 
-def _placed(
-    computer: Computer, model: _Model, context: int, plan: LoadPlan, projector: int = 0
-) -> Placed:
+def _placed(computer: Computer, model: _Model, context: int, plan: LoadPlan) -> Placed:
     room, header = computer.room, model.header
     its = model.drafter.header if model.drafter and plan.draft_max else None
-    fit = check(header, computer.hardware, plan, its, projector=projector)
+    fit = check(header, computer.hardware, plan, its)
     share = share_on_cards(plan, header)
     on_card = share >= 1 and not room.shared
     parts = fit.split.gpu if on_card else fit.split.parts

@@ -7,7 +7,7 @@ if it.default:
 The rule, in the order in which it decides:
 
 1. A model counts with the context that Hearth would give it, its computing buffers, its drafter
-   where drafting helps, and its projector where there is room; against what is *free* now.
+   where drafting helps; against what is *free* now.
 2. The default is the best of those for every day (`Size.everyday`) that leaves a seventh of the
    free memory to other programs (a fifth of much) and writes about as fast as people read. "Best"
    is the catalogue's quality; eight bits count a little more than four where they are quick all the
@@ -74,7 +74,7 @@ class Pick:
     family, name: as people call them. variant: its quantisation. command: what gets it.
     parts, need: what it takes, of `have` that is free there; in_use: what is taken there already.
     share: of the model on graphics cards. speed: of writing. disk_bytes: to download; disk_fits:
-    whether there is room for that. sees: whether its projector is counted in. about: whether the
+    whether there is room for that. about: whether the
     sizes of the files are the catalogue's, and not the Hub's.
     """
 
@@ -97,7 +97,6 @@ class Pick:
     disk_fits: bool
     licence: Licence
     mtp: str
-    sees: bool
     about: bool
     engine: str = "llamacpp"
 
@@ -241,7 +240,7 @@ def _pick(
 ) -> Pick:
     size, parts = it.size, it.parts
     drafter = file_bytes(computer, size.drafter) if size.drafter and parts.drafter else 0
-    disk = parts.weights + drafter + parts.projector
+    disk = parts.weights + drafter
     return Pick(
         size_id=size.id,
         family=family.name,
@@ -262,7 +261,6 @@ def _pick(
         disk_fits=disk_free is None or disk <= disk_free,
         licence=family.licence_of(size),
         mtp=mtp_sentence(it),
-        sees=bool(parts.projector),
         about=it.variant.name not in computer.known,
     )
 

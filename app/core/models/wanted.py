@@ -14,8 +14,8 @@ _OF_A_CHECKPOINT = (".safetensors", ".json", ".jinja", ".txt", ".model")
 
 
 def wanted(repository: Repository, choice: Choice) -> Wanted:
-    """Collect the files of a choice: its parts, and the drafter and projector beside it."""
-    beside = [it for it in (choice.drafter, choice.projector) if it is not None]
+    """Collect the files of a choice: its parts, and the drafter beside it."""
+    beside = [it for it in (choice.drafter,) if it is not None]
     label = label_of(repository.id, choice.variant.label)
     return Wanted(repository.id, repository.revision, (*choice.variant.files, *beside), label)
 

@@ -22,7 +22,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 def wanted_of(
     repository: Repository, name: HubName, ref: str, quick: Callable[[int], Verdict]
 ) -> Wanted:
-    """Collect a variant with drafter and projector, a checkpoint, or one file of its own.
+    """Collect a variant with its drafter, a checkpoint, or one file of its own.
 
     Without a quantisation or a file it is the one recommended. ref: what led to the commit.
     quick: a first verdict on so many bytes. Raises FileNotOnHub.
@@ -40,9 +40,8 @@ def wanted_of(
         files: tuple[RepoFile, ...] = (file,)
         label = f"{repository.id} {file.path}"
     else:
-        along = chosen.along_with(variant)
-        beside = tuple(it for it in (along.drafter, along.projector) if it is not None)
-        files = variant.files + beside
+        drafter = chosen.along_with(variant)
+        files = (*variant.files, drafter) if drafter else variant.files
         label = f"{repository.id} {variant.label}"
     return Wanted(repository.id, repository.revision, files, label, _ref(ref, repository))
 

@@ -107,9 +107,7 @@ class LlamaLoader:
         from engines.models.gguf.header import read_header
 
         header = read_header(entry.path)
-        return self._fitting().report(
-            entry.path, header, load_options, entry.drafter, entry.projector, cancel
-        )
+        return self._fitting().report(entry.path, header, load_options, entry.drafter, cancel)
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """Do nothing: it lives and ends with Hearth."""

@@ -24,25 +24,20 @@ def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple
     chosen = choose(repository.files, repository.id)
 
     def fits(variant: Variant) -> Verdict:
-        along = chosen.along_with(variant)
-        beside = (it.size for it in (along.drafter, along.projector) if it is not None)
-        return quick(variant.size_bytes + sum(beside))
+        drafter = chosen.along_with(variant)
+        return quick(variant.size_bytes + (drafter.size if drafter else 0))
 
     best = best_variant(repository.variants, fits)
-    choices = []
-    for variant in repository.variants:
-        along = chosen.along_with(variant)
-        choices.append(
-            Choice(
-                variant,
-                quantisation_of(variant.label).words,
-                fits(variant),
-                variant == best,
-                along.drafter,
-                along.projector,
-            )
+    return tuple(
+        Choice(
+            variant,
+            quantisation_of(variant.label).words,
+            fits(variant),
+            variant == best,
+            chosen.along_with(variant),
         )
-    return tuple(choices)
+        for variant in repository.variants
+    )
 
 
 def most_parameters(memory_bytes: int) -> int:

@@ -12,8 +12,7 @@ def details(library: Library, called: str) -> ModelDetails:
     """Describe a model by its header. Raises ModelUnknown, ModelAmbiguous or EngineError."""
     entry = library.find(called)
     file = library.details(entry)
-    sees = file.vision or entry.projector is not None
-    return ModelDetails(entry, file, template_of(file.chat_template), sees)
+    return ModelDetails(entry, file, template_of(file.chat_template))
 
 
 def template_of(source: str | None) -> TemplateAbilities:

@@ -44,8 +44,6 @@ from engines.types import LoadedModel, LoadPlan
 
 logger = logging.getLogger(__name__)
 
-PROJECTOR_MARGIN: Final = 64 << 20
-"""The memory for working with a picture beside the projector's weights, about."""
 
 NOT_ASKED: Final = "llama.cpp could not be asked how much memory this takes."
 
@@ -118,7 +116,6 @@ class Fitting:
         header: GgufHeader,
         load_options: LoadOptions,
         drafter: Path | None = None,
-        projector: Path | None = None,
         cancel: CancelToken | None = None,
     ) -> FitReport:
         """Judge a model. Raises EngineError if it is no chat model, or options cannot be met.
@@ -126,9 +123,8 @@ class Fitting:
         path: the model's file, real or sparse with its header only.
         """
         pair, _ = paired(header, drafter)
-        size = projector.stat().st_size + PROJECTOR_MARGIN if projector is not None else 0
         cancel = cancel or CancelToken()
-        judged = self.judge(path, header, load_options, pair, cancel, sure=0.0, projector=size)
+        judged = self.judge(path, header, load_options, pair, cancel, sure=0.0)
         last = self._loads.last(str(path))
         return FitReport(
             fit=judged.fit,
@@ -149,7 +145,6 @@ class Fitting:
         cancel: CancelToken,
         *,
         sure: float = _SURE,
-        projector: int = 0,
     ) -> Judgement:
         """Make the plan for this computer now, and say what it needs.
 
@@ -183,7 +178,7 @@ class Fitting:
                 break
             gap = exact
         sizes = _fixed(needed, more)
-        fit = check(header, hardware, plan, its, sizes, projector)
+        fit = check(header, hardware, plan, its, sizes)
         return Judgement(plan, header, its, hardware, sizes, fit, needed, buffers, why_not)
 
     def record(self, judged: Judgement, loaded: LoadedModel) -> None:

@@ -38,14 +38,13 @@ def test_search(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> None:
     assert first.pop("updated") > 0
     assert first == {
         "repo": REPO, "downloads": 50, "likes": 2, "licence": "mit", "gated": False,
-        "parameters": 4_000_000_000, "vision": True, "mtp": False,
+        "parameters": 4_000_000_000, "mtp": False,
     }  # fmt: skip
     assert (second["repo"], second["gated"], second["mtp"]) == (
         "bob/Beta-900B-MTP-GGUF", True, True,
     )  # fmt: skip
     assert hearth("models", "search", "gguf") == 0
     text = capsys.readouterr().out
-    assert "sees pictures" in text
     assert "MTP, needs an account" in text
 
 
@@ -54,7 +53,6 @@ def test_search(hearth: Hearth, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--fits"], 1),
         (["--mtp"], 1),
-        (["--vision"], 1),
         (["--licence", "mit"], 1),
         (["--licence", "bsd"], 0),
         (["--limit", "1"], 1),
@@ -73,7 +71,7 @@ def test_a_repository(hearth: Hearth, filled: TestHub, capsys: pytest.CaptureFix
     shown = json.loads(capsys.readouterr().out)
     assert (shown["repo"], shown["revision"]) == (REPO, filled.commit(REPO))
     assert (shown["licence"], shown["gated"], shown["recommended"]) == ("mit", False, "Q8_0")
-    assert (shown["drafter"], shown["projector"]) == ("mtp-Alpha-4B-Q8_0.gguf", "mmproj-BF16.gguf")
+    assert shown["drafter"] == "mtp-Alpha-4B-Q8_0.gguf"
     assert shown["card"] == "# Alpha\n\nHello you"
     assert [(it["label"], it["fits"]) for it in shown["variants"]] == [
         ("Q4_K_M", "fits"), ("Q8_0", "fits"), ("F16", "no"),
@@ -89,7 +87,7 @@ def test_a_repository_in_words(hearth: Hearth, capsys: pytest.CaptureFixture[str
     assert hearth("models", "show", f"https://huggingface.co/{REPO}") == 0
     text = capsys.readouterr().out
     for words in ("mit · 50 downloads", "Nearly the original", "too large", "recommended",
-                  "Drafter: mtp-Alpha", "Projector: mmproj", "Hello you"):  # fmt: skip
+                  "Drafter: mtp-Alpha", "Hello you"):  # fmt: skip
         assert words in text
 
 

@@ -68,9 +68,9 @@ def test_the_list_says_where_a_model_is_from(
     listed = {row["id"]: row for row in terminal.says("models", "list")}
     assert set(listed) == {"starter", "m-q8-0", "o-1b"}
     row = listed["m-q8-0"]
-    assert (row["repo"], row["vision"], row["verified"]) == ("anna/m-GGUF", True, False)
+    assert (row["repo"], row["verified"]) == ("anna/m-GGUF", False)
     assert row["files"] == ["m-Q8_0.gguf", "mmproj.gguf"]
-    assert (listed["o-1b"]["source"], listed["o-1b"]["vision"]) == ("ollama", False)
+    assert listed["o-1b"]["source"] == "ollama"
     assert "o:1b" in terminal.prints("models", "list")
     for called in ("anna/m-GGUF", "anna/m-GGUF:Q8_0", "anna/m-GGUF/m-Q8_0.gguf"):
         assert terminal.says("models", "show", called)["id"] == "m-q8-0"
@@ -190,7 +190,6 @@ def test_what_was_downloaded_is_here_verified_and_answers(
     rows = {row["repo"]: row for row in terminal.says("models", "list") if row["repo"]}
     assert {row["id"] for row in rows.values()} == {"m-q8-0", "m-q8-0-2"}
     assert [rows[repo]["verified"] for repo in sorted(rows)] == [True, True]
-    assert [rows[repo]["vision"] for repo in sorted(rows)] == [True, False]
     assert [rows[repo]["context_max"] for repo in sorted(rows)] == [2048, 4096]
     assert terminal.says("models", "verify", "anna/m-GGUF:Q8_0")["compared"]
     terminal.says("ask", "Hi", "--model", "berta/m-GGUF")

@@ -24,7 +24,7 @@ from tests.hub.testhub import TestHub
 
 REPO = "ada/Small-GGUF"
 MODEL = "small-Q4_K_M.gguf"
-PROJECTOR = "mmproj-small-F16.gguf"
+ALONG = "mtp-small-Q8_0.gguf"
 PARTS = ("large-Q8_0-00001-of-00002.gguf", "large-Q8_0-00002-of-00002.gguf")
 
 
@@ -44,7 +44,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def full(hub: TestHub, cache: Path, monkeypatch: pytest.MonkeyPatch) -> TestHub:
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    hub.add(REPO, {MODEL: made(1), PROJECTOR: made(2)} | {part: made(3) for part in PARTS})
+    hub.add(REPO, {MODEL: made(1), ALONG: made(2)} | {part: made(3) for part in PARTS})
     return hub
 
 
@@ -60,7 +60,7 @@ def test_a_model_comes_with_what_belongs_to_it(
     assert told == {
         "repo": REPO,
         "revision": full.commit(REPO),
-        "files": [MODEL, PROJECTOR],
+        "files": [MODEL, ALONG],
         "paths": told["paths"],
         "bytes": 800_000,
         "sha256_verified": True,
@@ -95,8 +95,8 @@ def test_what_is_recommended_comes(
 def test_a_sidecar_can_be_asked_for_alone(
     full: TestHub, hearth: Hearth, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert hearth("models", "pull", f"{REPO}/{PROJECTOR}", "--json") == 0
-    assert value(capsys)["files"] == [PROJECTOR]
+    assert hearth("models", "pull", f"{REPO}/{ALONG}", "--json") == 0
+    assert value(capsys)["files"] == [ALONG]
 
 
 def test_without_a_quantisation_one_is_recommended(

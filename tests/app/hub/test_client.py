@@ -64,7 +64,6 @@ def ids(found: list[SearchResult]) -> list[str]:
         (Query("beta"), ["bob"]),
         (Query("4b gguf"), ["bob", "ada"]),
         (Query("nothing like it"), []),
-        (Query(vision=True), ["bob"]),
         (Query(mtp=True), ["cy", "di"]),
         (Query("gamma", mtp=True), ["cy"]),
         (Query("beta", mtp=True), []),
@@ -120,8 +119,7 @@ def test_a_repository_at_its_commit(hub: TestHub, client: Client) -> None:
         2_000_000, hub.sha256("ada/Tiny-GGUF", "Tiny-Q4_K_M.gguf"),
     )  # fmt: skip
     assert first.drafter is not None
-    assert first.projector is not None
-    assert (first.drafter.path, first.projector.path) == ("mtp-Tiny-Q8_0.gguf", "mmproj-F16.gguf")
+    assert first.drafter.path == "mtp-Tiny-Q8_0.gguf"
     assert next(it for it in first.files if it.path == "config.json").sha256 is None
 
     second = hub.change("ada/Tiny-GGUF", {"Tiny-Q8_0.gguf": None})

@@ -20,7 +20,7 @@ def path(file: RepoFile | None) -> str | None:
     return file.path if file else None
 
 
-# repository, its files, labels, then for the first variant: drafter and projector
+# repository, its files, labels, then the drafter of the first variant, and a projector
 CATALOGUE = [
     (
         "google/gemma-4-E2B-it-qat-q4_0-gguf",
@@ -197,8 +197,8 @@ def test_repositories_that_people_use(
 ) -> None:
     choice = choose(files("README.md", ".gitattributes", "config.json", *paths), repo)
     assert labels(choice) == said
-    along = choice.along_with(choice.variants[0])
-    assert (path(along.drafter), path(along.projector)) == (drafter, projector)
+    assert path(choice.along_with(choice.variants[0])) == drafter
+    assert projector not in {file.path for it in choice.variants for file in it.files}
     assert not choice.left_out
 
 
@@ -265,15 +265,13 @@ def test_several_models_in_one_repository_are_told_apart() -> None:
     choice = choose(
         files(
             "Tiny-1B-Q4_K_M.gguf", "Tiny-1B-Q8_0.gguf", "Tiny-3B-Q4_K_M.gguf",
-            "mmproj-Tiny-1B-f16.gguf", "mmproj-Tiny-3B-Q8_0.gguf", "mtp-Tiny-3B.gguf",
+            "mmproj-Tiny-1B-f16.gguf", "mtp-Tiny-3B.gguf",
         )
     )  # fmt: skip
     assert labels(choice) == {"Tiny-1B Q4_K_M", "Tiny-3B Q4_K_M", "Q8_0"}
     by_label = {it.label: choice.along_with(it) for it in choice.variants}
-    assert path(by_label["Tiny-1B Q4_K_M"].projector) == "mmproj-Tiny-1B-f16.gguf"
-    assert path(by_label["Tiny-3B Q4_K_M"].projector) == "mmproj-Tiny-3B-Q8_0.gguf"
-    assert path(by_label["Tiny-1B Q4_K_M"].drafter) is None
-    assert path(by_label["Tiny-3B Q4_K_M"].drafter) == "mtp-Tiny-3B.gguf"
+    assert path(by_label["Tiny-1B Q4_K_M"]) is None
+    assert path(by_label["Tiny-3B Q4_K_M"]) == "mtp-Tiny-3B.gguf"
 
 
 def test_one_name_in_two_folders_is_two_choices() -> None:
@@ -281,19 +279,17 @@ def test_one_name_in_two_folders_is_two_choices() -> None:
     assert labels(choice) == {"a/model-Q4_0", "b/model-Q4_0"}
 
 
-def test_the_nearest_drafter_and_projector() -> None:
+def test_the_nearest_drafter() -> None:
     choice = choose(
         files(
             "A-Q4_K_M.gguf", "Q8_0/A-Q8_0.gguf", "other/A-Q6_K.gguf", "mtp-A-Q4_K_M.gguf",
             "mtp-A-Q8_0.gguf", "Q8_0/mtp-A-BF16.gguf", "Q8_0/deeper/mtp-A-Q8_0.gguf",
-            "mmproj-F32.gguf", "mmproj-Q8_0.gguf",
         )
     )  # fmt: skip
     along = {it.label: choice.along_with(it) for it in choice.variants}
-    assert path(along["Q4_K_M"].drafter) == "mtp-A-Q4_K_M.gguf", "the same quantisation"
-    assert path(along["Q8_0"].drafter) == "Q8_0/mtp-A-BF16.gguf", "the same folder comes first"
-    assert path(along["Q6_K"].drafter) == "mtp-A-Q4_K_M.gguf", "the nearest in bits"
-    assert path(along["Q4_K_M"].projector) == "mmproj-Q8_0.gguf", "32 bits only where alone"
+    assert path(along["Q4_K_M"]) == "mtp-A-Q4_K_M.gguf", "the same quantisation"
+    assert path(along["Q8_0"]) == "Q8_0/mtp-A-BF16.gguf", "the same folder comes first"
+    assert path(along["Q6_K"]) == "mtp-A-Q4_K_M.gguf", "the nearest in bits"
 
 
 def test_nothing_is_a_choice_of_nothing() -> None:

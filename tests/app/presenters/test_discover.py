@@ -110,7 +110,6 @@ def test_headers_are_read_of_all_that_comes_along(parts: Parts, tmp_path: Path) 
     )
     assert judged.label == "Q4_K_M"
     assert sorted(path.name for path in (tmp_path / "headers").iterdir()) == [
-        "mmproj-small-7b-F16.gguf",
         "mtp-small-7b-Q8_0.gguf",
         "small-7b-Q4_K_M.gguf",
     ]
@@ -120,7 +119,6 @@ def test_an_offer_brings_what_its_repository_has_of_it(parts: Parts) -> None:
     assert queued(parts, OFFER) == [
         "small-7b-Q4_K_M.gguf",
         "mtp-small-7b-Q8_0.gguf",
-        "mmproj-small-7b-F16.gguf",
     ]
 
 

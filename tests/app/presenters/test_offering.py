@@ -35,7 +35,6 @@ def test_the_three_picks_are_offered_in_their_order() -> None:
         recommendation.default.variant,
     )
     assert first.drafter == Beside("unsloth/gemma-4-E2B-it-qat-GGUF", "mtp-gemma-4-E2B-it.gguf")
-    assert first.projector is None, "its own repository has it"
     assert first.uses[0].limit == 16 * GB
     assert first.uses[0].others == 7 * GB
     assert first.uses[0].used - first.uses[0].others == recommendation.default.need

@@ -59,7 +59,6 @@ class ModelFactsCard(Panel):
                 f"{file.quantisation}, {size(file.weight_bytes)}",
             ),
             (self.tr("MTP"), mtp_sentence(file.mtp) or self.tr("None")),
-            (self.tr("Pictures"), self.tr("Sees them") if found.vision else ""),
             (self.tr("Chat template"), self._template(found.template)),
             (self.tr("Tokenizer"), self._tokenizer(found)),
             (self.tr("Repository"), self._repository(found.entry)),

@@ -99,7 +99,4 @@ class ChoicePanel(Panel):
         if (drafter := self.choice.drafter) is not None:
             text = self.tr("Its drafter comes along ({0}): answers come faster, and stay the same.")
             lines.append(text.format(size(drafter.size)))
-        if (projector := self.choice.projector) is not None:
-            text = self.tr("Its projector comes along ({0}): with it the model can see pictures.")
-            lines.append(text.format(size(projector.size)))
         return lines

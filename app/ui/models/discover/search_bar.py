@@ -49,7 +49,6 @@ class SearchBar(QWidget):
         return Query(
             words=self.words.text().strip(),
             sort=cast(Sort, self._sort.currentData()),
-            vision=self._vision.isChecked(),
             mtp=self._mtp.isChecked(),
             licence=self._licence.currentData(),
         )
@@ -61,7 +60,7 @@ class SearchBar(QWidget):
 
     def drop_filters(self) -> None:
         """Take all filters away and ask again."""
-        for chip in (self._fits, self._mtp, self._vision):
+        for chip in (self._fits, self._mtp):
             chip.setChecked(False)
         self._licence.setCurrentIndex(0)
         self.ask()
@@ -79,9 +78,7 @@ class SearchBar(QWidget):
         self._fits = Chip(self.tr("Fits this computer"), "filterFits", checked=True)
         self._mtp = Chip(self.tr("MTP"), "filterMtp")
         self._mtp.setAccessibleName(self.tr("Has multi-token prediction"))
-        self._vision = Chip(self.tr("Vision"), "filterVision")
-        self._vision.setAccessibleName(self.tr("Sees pictures"))
-        for chip in (self._fits, self._mtp, self._vision):
+        for chip in (self._fits, self._mtp):
             chip.clicked.connect(self._ask_again)
         self._licence = ComboBox()
         self._licence.setObjectName("filterLicence")
@@ -102,4 +99,4 @@ class SearchBar(QWidget):
             self._sort.addItem(text, order)
         for box in (self._licence, self._sort):
             box.activated.connect(self._ask_again)
-        return FlowLayout(self._fits, self._mtp, self._vision, self._licence, self._sort)
+        return FlowLayout(self._fits, self._mtp, self._licence, self._sort)

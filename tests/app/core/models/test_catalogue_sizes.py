@@ -43,11 +43,10 @@ def test_an_exact_label_goes_first() -> None:
     assert known_sizes(CATALOGUE, known) == {f"{repo}:Q4_K_M": 8}
 
 
-def test_companions_are_found_by_their_pattern() -> None:
-    projector = RepoFile("gemma-4-E2B-it-mmproj.gguf", 5)
-    larger = RepoFile("deep/mmproj-F32.gguf", 50)
-    known = told(E2B, {}, projector, larger)
-    assert known_sizes(CATALOGUE, known) == {f"{E2B}/*mmproj*.gguf": 5}
+def test_a_drafter_is_found_by_its_pattern() -> None:
+    repo, name = "unsloth/gemma-4-E2B-it-qat-GGUF", "mtp-gemma-4-E2B-it.gguf"
+    known = told(repo, {}, RepoFile(f"deep/{name}", 5), RepoFile("mmproj-F32.gguf", 50))
+    assert known_sizes(CATALOGUE, known) == {f"{repo}/{name}": 5}
 
 
 def test_only_models_are_remembered_and_newer_answers_take_the_place_of_older_ones() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.core.models.hub_tags import drafts_ahead, parameters_in, sees_pictures
+from app.core.models.hub_tags import drafts_ahead, parameters_in
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,7 @@ def test_a_name_tells_its_parameters(name: str, count: int | None) -> None:
     assert parameters_in(name) == count
 
 
-def test_tags_tell_pictures_and_mtp() -> None:
-    assert sees_pictures(["gguf", "image-text-to-text"])
-    assert not sees_pictures(["gguf", "text-generation"])
+def test_tags_tell_mtp() -> None:
     assert drafts_ahead("unsloth/Qwen3.6-27B-MTP-GGUF", [])
     assert drafts_ahead("a/b", ["mtp"])
     assert not drafts_ahead("a/smtp-mailer", ["gguf"])

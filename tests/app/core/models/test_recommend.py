@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.models.catalogue import Catalogue, Size, load_catalogue
-from app.core.models.placing import Computer, place
 from app.core.models.recommend import Pick, Recommendation, recommend
 from app.core.models.recommend_words import speed_words
 from tests.support.machines import MACHINES, Machine, card, mac, with_card
@@ -108,27 +107,16 @@ def test_eight_bits_are_taken_where_they_are_quick() -> None:
     assert (large.variant, small.variant) == ("Q8_0", "UD-Q4_K_XL")
 
 
-def test_the_sum_counts_the_drafter_where_it_helps_and_the_projector_where_it_fits() -> None:
+def test_the_sum_counts_the_drafter_where_it_helps_and_no_projector() -> None:
     twelve = of(with_card(12, 360, ())).default
     assert twelve
     assert twelve.parts.drafter > 0
     assert twelve.mtp.startswith("Automatic: ")
-    assert twelve.sees
+    assert not twelve.parts.projector
     assert twelve.disk_bytes > twelve.parts.weights
     laptop = next(of(machine).default for machine in MACHINES if machine.name == "8 GB laptop")
     assert laptop
     assert laptop.parts.drafter
-    assert not laptop.sees
-
-
-@pytest.mark.parametrize("machine", [with_card(24, 936, ()), mac(64, 52, 170, ())])
-def test_a_projector_adds_its_own_size_and_nothing_else(machine: Machine) -> None:
-    computer = Computer(machine.hardware, machine.bandwidth)
-    size = CATALOGUE.sizes["gemma-4-12b"]
-    blind = size.model_copy(update={"projector": None})
-    sees = place(computer, size, size.variants[0], 8192).parts
-    assert sees.projector
-    assert replace(sees, projector=0) == place(computer, blind, size.variants[0], 8192).parts
 
 
 def test_mtp_is_off_where_a_model_is_split() -> None:

@@ -11,7 +11,6 @@ from app.core.models.wanted import download_of, name_of, wanted
 
 PARTS = (RepoFile("m-00001-of-00002.gguf", 5), RepoFile("m-00002-of-00002.gguf", 4))
 DRAFTER = RepoFile("mtp-m.gguf", 2)
-PROJECTOR = RepoFile("mmproj-m.gguf", 1)
 REPOSITORY = Repository("ada/M-GGUF", "a" * 40)
 CHOICE = Choice(Variant("QAT-Q4_0", PARTS), "Good", "fits")
 
@@ -22,9 +21,9 @@ def download(state: DownloadState = "running", label: str = "ada/M-GGUF QAT-Q4_0
 
 
 def test_all_parts_and_what_comes_along_are_wanted() -> None:
-    found = wanted(REPOSITORY, replace(CHOICE, drafter=DRAFTER, projector=PROJECTOR))
-    assert found.files == (*PARTS, DRAFTER, PROJECTOR)
-    assert found.bytes_total == 12
+    found = wanted(REPOSITORY, replace(CHOICE, drafter=DRAFTER))
+    assert found.files == (*PARTS, DRAFTER)
+    assert found.bytes_total == 11
     assert (found.repo, found.revision) == ("ada/M-GGUF", "a" * 40)
     assert wanted(REPOSITORY, CHOICE).files == PARTS
     assert name_of(found) == "M-GGUF QAT-Q4_0"

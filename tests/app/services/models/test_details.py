@@ -51,7 +51,7 @@ def test_licence_maker_and_tokenizer(services: Services, tmp_path: Path) -> None
     )
     assert (found.file.layers, found.file.heads, found.file.kv_heads) == (4, 8, 2)
     assert (found.file.context_max, found.file.embedding_length) == (2048, 256)
-    assert (found.entry.repo, found.vision, found.entry.verified) == (None, False, None)
+    assert (found.entry.repo, found.entry.verified) == (None, None)
     assert not found.template.present
 
 

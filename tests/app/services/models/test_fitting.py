@@ -12,7 +12,7 @@ import pytest
 from app.core.models.entry import STARTER as STARTER_ID
 from app.services.engines.loaders import LlamaLoader
 from app.services.engines.runtime import Runtime
-from app.services.models.fitting import PROJECTOR_MARGIN, Fitting
+from app.services.models.fitting import Fitting
 from app.store.db import Database
 from app.store.load_records import LoadStore
 from app.wiring.shipped import STARTER, STARTER_DRAFTER
@@ -82,15 +82,6 @@ def test_the_plan_follows_from_the_exact_figures(loads: LoadStore, header: GgufH
     without = fitting(loads, between, asked=False).report(STARTER, header, load_options)
     assert without.plan.context < with_it.plan.context == header.context_max
     assert with_it.fit.verdict == "tight"
-
-
-def test_a_projector_is_counted(loads: LoadStore, header: GgufHeader, tmp_path: Path) -> None:
-    projector = tmp_path / "mmproj.gguf"
-    with projector.open("wb") as file:
-        file.truncate(GB)
-    report = fitting(loads).report(STARTER, header, LoadOptions(), projector=projector)
-    assert report.fit.parts.projector == GB + PROJECTOR_MARGIN
-    assert report.fit.need_bytes > GB
 
 
 def test_what_does_not_fit_says_nothing_of_drafting(loads: LoadStore, header: GgufHeader) -> None:

@@ -24,7 +24,7 @@ def test_the_default_comes_first_and_says_all_that_counts(discover: Ui) -> None:
     assert part(shown, QLabel, "offerName").text() == "Gemma 4 E2B"
     assert part(shown, QLabel, "offerWhy").text().endswith(".")
     facts = part(shown, QLabel, "offerFacts").text()
-    assert "Download about 4." in facts
+    assert "Download about 3.4 GB" in facts
     assert "tokens a second" in facts
     assert "apache-2.0" in facts
     assert part(shown, QLabel, "offerMtp").text().startswith("MTP automatic: its drafter")
@@ -50,10 +50,7 @@ def test_get_puts_it_into_the_queue_with_what_belongs_to_it(discover: Ui, hub: S
     assert wanted.repo == GEMMA
     assert drafter.repo == DRAFTERS
     assert [file.path for file in drafter.files] == ["mtp-gemma-4-E2B-it.gguf"]
-    assert [file.path for file in wanted.files] == [
-        "gemma-4-E2B_q4_0-it.gguf",
-        "gemma-4-E2B-it-mmproj.gguf",
-    ]
+    assert [file.path for file in wanted.files] == ["gemma-4-E2B_q4_0-it.gguf"]
 
 
 def test_a_card_shows_how_its_download_stands(discover: Ui) -> None:

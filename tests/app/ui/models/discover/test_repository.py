@@ -42,7 +42,7 @@ def sentence(ui: Ui) -> str:
 def test_sizes_are_said_in_words_with_a_verdict_each(discover: Ui) -> None:
     open_page(discover)
     assert list(rows(discover)) == ["Q2_K", "Q4_K_M", "Q6_K", "Q8_0", "F16"]
-    # 9 GB are free, and a projector of 0.9 GB and a drafter of 0.3 GB come along.
+    # 9 GB are free, and a drafter of 0.3 GB comes along.
     assert verdicts(discover) == {
         "Q2_K": "Fits",
         "Q4_K_M": "Fits",
@@ -57,7 +57,7 @@ def test_sizes_are_said_in_words_with_a_verdict_each(discover: Ui) -> None:
 def test_what_fits_tightly_says_so(discover: Ui, fitting: ScriptedFitting) -> None:
     fitting._free = 9 * GB
     open_page(discover)
-    fitting._free = round(8.2 * GB)
+    fitting._free = round(7.4 * GB)
     open_page(discover)
     discover.qtbot.waitUntil(lambda: verdicts(discover)["Q6_K"] == "Tight")
 
@@ -77,14 +77,13 @@ def test_files_beside_the_model_are_no_sizes_and_come_along(discover: Ui) -> Non
     lines = discover.find(ChoicePanel).findChildren(QLabel, "comesAlong")
     assert [line.text().split(" (")[0] for line in lines] == [
         "Its drafter comes along",
-        "Its projector comes along",
     ]
 
 
 def test_parts_are_one_size_and_got_together(discover: Ui) -> None:
     open_page(discover)
     discover.click("variant-Q8_0")
-    assert discover.find(QPushButton, "getVariant").text() == "Get, 9.1 GB"
+    assert discover.find(QPushButton, "getVariant").text() == "Get, 8.2 GB"
     discover.click("getVariant")
     discover.qtbot.waitUntil(lambda: len(discover.app.downloads.downloads()) == 1)
     wanted = discover.app.downloads.downloads()[0].wanted
@@ -92,7 +91,6 @@ def test_parts_are_one_size_and_got_together(discover: Ui) -> None:
         "small-7b-Q8_0-00001-of-00002.gguf",
         "small-7b-Q8_0-00002-of-00002.gguf",
         "mtp-small-7b-Q8_0.gguf",
-        "mmproj-small-7b-F16.gguf",
     ]
     assert (wanted.repo, wanted.revision, wanted.label) == (
         SMALL.id,
@@ -108,7 +106,7 @@ def test_arrow_keys_choose_among_the_sizes(discover: Ui, fitting: ScriptedFittin
     discover.press("Up")
     assert discover.window.focusWidget() is rows(discover)["Q4_K_M"]
     assert rows(discover)["Q4_K_M"].isChecked()
-    discover.qtbot.waitUntil(lambda: sentence(discover) == "small-7b-Q4_K_M.gguf needs 6.8 GB.")
+    discover.qtbot.waitUntil(lambda: sentence(discover) == "small-7b-Q4_K_M.gguf needs 5.9 GB.")
 
 
 def test_the_sum_is_drawn_and_said(discover: Ui) -> None:
@@ -119,7 +117,7 @@ def test_the_sum_is_drawn_and_said(discover: Ui) -> None:
     said = discover.find(QWidget, "memoryBar-memory").accessibleDescription()
     assert said == (
         "In use 7.0 GB, Weights 4.4 GB, Context 900 MB, Computing 300 MB, Drafter 300 MB, "
-        "Projector 900 MB, Free 2.2 GB of 16 GB."
+        "Free 3.1 GB of 16 GB."
     )
 
 
