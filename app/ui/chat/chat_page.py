@@ -148,6 +148,7 @@ class ChatPage(QWidget):
 
     def apply(self, settings: Settings) -> None:
         self.transcript.set_text_size(scaled(settings.text_size))
+        self.transcript.set_wrap(settings.code_lines == "wrap")
         self.composer.set_send_with(settings.send_with)
         self._voice.turn(settings.announce)
         self.answers.apply(settings)
