@@ -246,9 +246,7 @@ class ChatPage(QWidget):
             self._generation.stop(self._chat_id)
 
     def _connect(self) -> None:
-        self.composer.edit.textChanged.connect(
-            lambda: self._drafts.keep(self._chat_id, self.composer.text)
-        )
+        self.composer.changed.connect(lambda: self._drafts.keep(self._chat_id, self.composer.text))
         self.composer.send.connect(self.ask)
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())

@@ -215,6 +215,11 @@ class MessageView(QWidget):
         super().leaveEvent(event)
         self.footer.want(self.isAncestorOf(QApplication.focusWidget() or self))
 
+    def unfold(self) -> None:
+        """Show all of a message of which only the beginning is shown."""
+        if isinstance(self._text, Bubble):
+            self._text.unfold()
+
     @property
     def is_edited(self) -> bool:
         return "editor" in self._parts
