@@ -62,12 +62,13 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Code:
-    """A block of code. closed: its end has been written."""
+    """A block of code. closed: its end has been written. name: of its file, if the text says it."""
 
     text: str
     language: str = ""
     closed: bool = True
     place: BlockPlace = BlockPlace()
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
-"""Formulas in markdown: $…$ and \\(…\\) among words, $$…$$ and \\[…\\] in full height, and LaTeX's
-own environments of formulas, such as \\begin{align}, on lines of their own.
+"""Formulas in markdown: $…$ and \\(…\\) among words, $$…$$ and \\[…\\] in full height.
+
+So are LaTeX's own environments of formulas, such as \\begin{align}, on lines of their own.
 
 A dollar is far more often money than maths, so what lies between two of them must look like a
 formula. All searching is bounded: hostile text costs no more than its length.

@@ -20,6 +20,7 @@ from app.markdown.blocks import (
     Span,
     Table,
 )
+from app.markdown.code_file import name_in
 from app.markdown.limits import CELLS, COLUMNS
 from app.markdown.spans import spans_of
 
@@ -155,6 +156,7 @@ class Walk:
             language=words[0].lower() if words else "",
             closed=token.type == "code_block" or self._is_closed(token),
             place=self._place(False),
+            name=name_in(words),
         )
 
     def _is_closed(self, fence: Token) -> bool:

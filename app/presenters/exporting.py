@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.core.exchange.export import ExportOptions
 from app.presenters.tasks import Failed, Tasks
-from app.services.exchange.writing import Print, tell, write_file, write_files
+from app.services.exchange.writing import Print, tell, write_file, write_files, write_text
 from app.store.chats import ChatStore
 from app.store.folders import FolderStore
 
@@ -38,6 +38,17 @@ class Exporting:
         def write() -> Path:
             told = tell(self._store, self._folders, chat_ids)
             write_file(path, told, options, self._print)
+            return path
+
+        self._tasks.run(write, done, failed, on=_QUEUE)
+
+    def text_to_file(
+        self, text: str, path: Path, done: Callable[[Path], object], failed: Failed
+    ) -> None:
+        """Write a text as it is."""
+
+        def write() -> Path:
+            write_text(path, text)
             return path
 
         self._tasks.run(write, done, failed, on=_QUEUE)

@@ -52,6 +52,12 @@ class Settings(EngineSettings):
     text_size: int = setting(
         14, "Appearance", "Text size", "Size of messages, in pixels.", ge=10, le=32
     )
+    code_lines: Literal["wrap", "scroll"] = setting(
+        "wrap",
+        "Appearance",
+        "Long lines of code",
+        "Wrap: they go on in the next line. Scroll: they stay in one, and the message scrolls.",
+    )
     announce: bool = setting(
         True,
         "Appearance",

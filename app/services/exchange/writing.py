@@ -155,6 +155,12 @@ def write_file(
         _write(files, path, chats, options, print_)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text into one file. Raises as `write_file`."""
+    with Files() as files:
+        files.write(path, text)
+
+
 def write_files(
     into: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
 ) -> tuple[Path, ...]:

@@ -44,6 +44,7 @@ class ScratchController(QObject):
         """Open the scratch chat, or bring it to the front."""
         if self.shown is None:
             from app.ui.assistants.scratch_window import ScratchWindow
+            from app.ui.sidebar.exporter import Exporter
 
             presenters = self._presenters
             self.shown = ScratchWindow(
@@ -53,6 +54,10 @@ class ScratchController(QObject):
                 self._switching.place_of,
             )
             self.shown.page.fixes.wanted.connect(self._switching.mend)
+            saving = Exporter(
+                presenters.chats, presenters.exporting, self.shown.notifier, self.shown
+            )
+            self.shown.page.transcript.save.connect(saving.ask_for_code)
             self._chooser.shown.connect(self.shown.show_place)
             self.shown.gone.connect(self._gone)
         self.shown.show()

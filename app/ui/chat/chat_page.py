@@ -148,6 +148,7 @@ class ChatPage(QWidget):
 
     def apply(self, settings: Settings) -> None:
         self.transcript.set_text_size(scaled(settings.text_size))
+        self.transcript.set_wrap(settings.code_lines == "wrap")
         self.composer.set_send_with(settings.send_with)
         self._voice.turn(settings.announce)
         self.answers.apply(settings)
@@ -245,9 +246,7 @@ class ChatPage(QWidget):
             self._generation.stop(self._chat_id)
 
     def _connect(self) -> None:
-        self.composer.edit.textChanged.connect(
-            lambda: self._drafts.keep(self._chat_id, self.composer.text)
-        )
+        self.composer.changed.connect(lambda: self._drafts.keep(self._chat_id, self.composer.text))
         self.composer.send.connect(self.ask)
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())

@@ -1,4 +1,4 @@
-"""Saving chats as files of the user's choice."""
+"""Saving chats, and code out of them, as files of the user's choice."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.exchange.export import ExportOptions, file_name
+from app.markdown.blocks import Code
+from app.markdown.code_file import file_name_of
 from app.presenters.chats import Chats
 from app.presenters.exporting import Exporting
 from app.ui.exchange.export_dialog import ExportDialog
@@ -35,6 +37,20 @@ class Exporter(QObject):
             return
         dialog = ExportDialog(self._title(ids), len(ids), self._window)
         dialog.chosen.connect(lambda options, one: self._ask_where(ids, options, one))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def ask_for_code(self, code: Code) -> None:
+        """Let the user name the file that a block of code becomes."""
+        dialog = QFileDialog(self._window, self.tr("Save code"), str(Path.home()))
+        dialog.setObjectName("saveCode")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.selectFile(file_name_of(code))
+        dialog.fileSelected.connect(
+            lambda it: self._exporting.text_to_file(
+                f"{code.text}\n", Path(it), self._exported, self._notifier.error
+            )
+        )
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 

@@ -202,6 +202,9 @@ class MainWindow(WindowFrame):
         self.scratch = ScratchController(self, presenters, self.chooser, self.switching, report)
         self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
         page.composer.add_to_menu(self.prompts.fill)
+        page.transcript.save.connect(
+            lambda code: self.exporter.ask_for_code(code)  # noqa: PLW0108 - made when needed
+        )
         HitOpening(self.order, presenters.answering.branches, page.finding, self)
 
     def _make_desktop(self) -> None:

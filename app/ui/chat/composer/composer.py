@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.ui.chat.composer.message_edit import MessageEdit
 from app.ui.chat.composer.options_row import Fill, OptionsRow
+from app.ui.chat.composer.paste_chips import PasteChips
 from app.ui.look.scale import scaled
 from app.ui.look.theme import BAR, COLUMN, GRID
 from app.ui.widgets.icon_button import IconButton
@@ -23,7 +24,7 @@ _NARROW = 420
 
 class Composer(QWidget):
     """send(text, model): a message is to be sent, where a model is given to that one instead of the
-    chat's. stop(): the answer is to end.
+    chat's. stop(): the answer is to end. changed(): the text is another.
 
     options: the switches that belong to the next message, in one line with the button. above: what
     is said of it. may_send: asked before a message leaves; without it the text stays.
@@ -31,6 +32,7 @@ class Composer(QWidget):
 
     send = Signal(str, object)
     stop = Signal()
+    changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,9 +42,13 @@ class Composer(QWidget):
         self._panel = Panel(
             "composer", "composer", margins=(2, 1.5, 1, 1), spacing=0.5, parent=middle
         )
-        self.edit = MessageEdit(self._panel)
+        self._pastes = PasteChips(self._panel)
+        self._pastes.changed.connect(self._change)
+        self._pastes.unfolded.connect(self._unfold)
+        self.edit = MessageEdit(self._panel, keeps_pastes=False)
+        self.edit.pasted.connect(self._pastes.add)
         self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
-        self.edit.textChanged.connect(self._show_button)
+        self.edit.textChanged.connect(self._change)
         self.edit.installEventFilter(self)
         self._focus_soon = QTimer(self)
         self._focus_soon.setSingleShot(True)
@@ -66,6 +72,11 @@ class Composer(QWidget):
         self._beside: list[QWidget] = []
         self.above = QVBoxLayout()
         self.may_send: Callable[[str], bool] = lambda _: True
+        self._across = QHBoxLayout(self)
+        self._lay_out(middle)
+        self._show_button()
+
+    def _lay_out(self, middle: QWidget) -> None:
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(self.options, 1)
@@ -73,9 +84,10 @@ class Composer(QWidget):
         row.addWidget(self._more)
         row.addWidget(self._stop)
         row.addWidget(self._button)
+        self._panel.box.addWidget(self._pastes)
         self._panel.box.addWidget(self.edit)
         self._panel.box.addLayout(row)
-        across = self._across = QHBoxLayout(self)
+        across = self._across
         across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
         across.addStretch(1)
         column = QVBoxLayout(middle)
@@ -85,11 +97,11 @@ class Composer(QWidget):
         column.addWidget(self._panel)
         across.addWidget(middle, 1000)
         across.addStretch(1)
-        self._show_button()
 
     @property
     def text(self) -> str:
-        return self.edit.toPlainText()
+        """What is written, and behind it what was pasted."""
+        return "\n\n".join(filter(None, [self.edit.toPlainText(), *self._pastes.texts]))
 
     def order_tabs(self) -> None:
         """Lead the Tab key through the line as it is seen, once all is in it."""
@@ -106,6 +118,7 @@ class Composer(QWidget):
 
     def set_text(self, text: str) -> None:
         """Show a draft, with the cursor at its end."""
+        self._pastes.clear()
         self.edit.setPlainText(text)
         cursor = self.edit.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
@@ -181,8 +194,20 @@ class Composer(QWidget):
         text = self.text.strip()
         # Whether it fits is known of the chat's own model only.
         if text and (model is not None or self.may_send(text)):
+            self._pastes.clear()
             self.edit.clear()
             self.send.emit(text, model)
+
+    def _unfold(self, text: str) -> None:
+        cursor = self.edit.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        cursor.insertText(f"\n\n{text}" if self.edit.toPlainText() else text)
+        self.edit.setTextCursor(cursor)
+        self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _change(self) -> None:
+        self._show_button()
+        self.changed.emit()
 
     def _show_button(self) -> None:
         written = bool(self.text.strip())

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.ui.look.scale import FITS_ITSELF
 
 _MOST_LINES = 10
+_LINES, _CHARACTERS = 15, 2_000
+"""From so many on, a text that is pasted is a long one."""
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 class MessageEdit(QPlainTextEdit):
-    """send(): the key that sends was pressed. Which one it is follows `send_with`."""
+    """send(): the key that sends was pressed. Which one it is follows `send_with`.
+
+    pasted(text): a long text was pasted, where `keeps_pastes` leaves it to somebody else.
+    """
 
     send = Signal()
+    pasted = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, keeps_pastes: bool = True) -> None:
         super().__init__(parent)
+        self._keeps_pastes = keeps_pastes
         self._send_with = "enter"
         self.setObjectName("messageEdit")
         self.setProperty(FITS_ITSELF, True)
@@ -44,6 +51,13 @@ class MessageEdit(QPlainTextEdit):
                 self.ensureCursorVisible()
             return
         super().keyPressEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        text = source.text()
+        if self._keeps_pastes or not (text.count("\n") >= _LINES or len(text) >= _CHARACTERS):
+            super().insertFromMimeData(source)
+        else:
+            self.pasted.emit(text.strip("\n"))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -160,7 +160,7 @@ class ChatContext(QObject):
 
     def _connect(self, generation: Generation) -> None:
         self._page.installEventFilter(self)
-        self._composer.edit.textChanged.connect(self._written)
+        self._composer.changed.connect(self._written)
         self.meter.clicked.connect(self.toggle_card)
         self.warning.chosen.connect(self._chosen)
         self.marks.forget.connect(self._forget)

@@ -84,6 +84,7 @@ class Highlights(QObject):
 
     def _reveal(self, view: MessageView, cursor: QTextCursor) -> None:
         self._revealed = True
+        view.unfold()
         place = QTextCursor(cursor)
         place.setPosition(cursor.selectionStart())
         area = view.view.cursorRect(place)

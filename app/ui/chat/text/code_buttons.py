@@ -1,4 +1,4 @@
-"""A copy button in the corner of each block of code."""
+"""The buttons in the corner of each block of code: copy it, and save it as a file."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ _MOST = 200
 
 
 class CodeButtons(QObject):
-    """Real buttons over the text: the keyboard and screen readers find them."""
+    """Real buttons over the text: the keyboard and screen readers find them.
+
+    copied(), save(code): one was pressed. saves: there is somebody who saves.
+    """
 
     copied = Signal()
+    save = Signal(object)
 
-    def __init__(self, view: QTextEdit) -> None:
+    def __init__(self, view: QTextEdit, *, saves: bool) -> None:
         super().__init__(view)
         self._view = view
+        self._saves = saves
         self._buttons: list[IconButton] = []
+        self._savers: list[IconButton] = []
         self._codes: list[WrittenCode] = []
 
     def show_for(self, codes: Sequence[WrittenCode]) -> None:
@@ -34,28 +40,32 @@ class CodeButtons(QObject):
         while len(self._buttons) < len(codes):
             self._add()
         while len(self._buttons) > len(codes):
-            gone = self._buttons.pop()
-            gone.hide()
-            gone.deleteLater()
+            for gone in (self._buttons.pop(), *(self._savers[-1:] if self._saves else ())):
+                gone.hide()
+                gone.deleteLater()
+            self._savers = self._savers[: len(self._buttons)]
         same = 0
         while same < min(len(before), len(codes)) and before[same] is codes[same]:
             same += 1
         for number, written in enumerate(codes[same:], start=same + 1):
-            name = self.tr("Copy code block {0}, {1}").format(
-                number, written.code.language or self.tr("text")
-            )
+            language = written.code.language or self.tr("text")
+            name = self.tr("Copy code block {0}, {1}").format(number, language)
             if self._buttons[number - 1].accessibleName() != name:
                 self._buttons[number - 1].rename(name)
+                for saver in self._savers[number - 1 : number]:
+                    saver.rename(self.tr("Save code block {0}, {1}, as…").format(number, language))
         self.place(same)
 
     def place(self, first: int = 0) -> None:
         """Move the buttons, from the first that may have moved, to where their code is now."""
-        for button, written in zip(self._buttons[first:], self._codes[first:], strict=True):
+        for number, written in enumerate(self._codes[first:], start=first):
             if self._view.document().findBlockByNumber(written.line).isValid():
                 card = code_card(self._view, written)
-                button.adjustSize()
-                x = round(card.right()) - button.width() - _INSET
-                button.move(x, round(card.top()) + _INSET)
+                top, x = round(card.top()) + _INSET, round(card.right())
+                for button in (self._buttons[number], *self._savers[number : number + 1]):
+                    button.adjustSize()
+                    x -= button.width() + _INSET
+                    button.move(x, top)
 
     def _add(self) -> None:
         index = len(self._buttons)
@@ -63,6 +73,11 @@ class CodeButtons(QObject):
         button.clicked.connect(lambda: self._copy(index))
         button.show()
         self._buttons.append(button)
+        if self._saves:
+            saver = IconButton("download", "", f"saveCode{index + 1}", size=16, parent=self._view)
+            saver.clicked.connect(lambda: self.save.emit(self._codes[index].code))
+            saver.show()
+            self._savers.append(saver)
 
     def _copy(self, index: int) -> None:
         QGuiApplication.clipboard().setText(self._codes[index].code.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -12,6 +13,9 @@ from app.ui.chat.text.document_writer import WrittenCode
 from app.ui.chat.text.formats import CODE_ID, CODE_PAD, IS_RULE, QUOTE_STEP, QUOTES, TextFormats
 
 _RADIUS = 10
+_DIFFS = {"diff", "patch", "udiff"}
+_TINT = 0.18
+"""How much of the colour is in what lies behind a line that was added or removed."""
 
 
 def paint_decorations(
@@ -43,6 +47,8 @@ def paint_decorations(
             painter.setBrush(QColor(formats.theme.code))
             card = code_card(view, code).adjusted(0.5, 0.5, -0.5, -0.5)
             painter.drawRoundedRect(card, _RADIUS, _RADIUS)
+            if code.code.language in _DIFFS:
+                _paint_changes(painter, view, formats, code, card, block, end)
             block = document.findBlockByNumber(code.last)
         elif shape.hasProperty(IS_RULE):
             middle = box.center().y()
@@ -58,8 +64,42 @@ def code_card(view: QTextEdit, code: WrittenCode) -> QRectF:
     last = view.document().findBlockByNumber(code.last)
     top = _box(view, first).top() - CODE_PAD * 0.6
     left = first.blockFormat().leftMargin() - CODE_PAD
-    right = view.viewport().width() - 1
+    right = max(view.viewport().width(), math.ceil(view.document().size().width())) - 1
     return QRectF(left, top, right - left, _box(view, last).bottom() + CODE_PAD * 0.8 - top)
+
+
+def _paint_changes(
+    painter: QPainter,
+    view: QTextEdit,
+    formats: TextFormats,
+    code: WrittenCode,
+    card: QRectF,
+    seen: QTextBlock,
+    end: float,
+) -> None:
+    """Paint what is behind the added and removed lines of a diff, from the first block in sight."""
+    block = view.document().findBlockByNumber(max(code.line + 1, seen.blockNumber()))
+    while block.isValid() and block.blockNumber() <= code.last:
+        box, text = _box(view, block), block.text()
+        if box.top() > end:
+            break
+        if text[:1] in {"+", "-"} and text[:3] not in {"+++", "---"}:
+            tone = formats.theme.good if text[0] == "+" else formats.theme.danger
+            colour = blended(formats.theme.code, tone, _TINT)
+            painter.fillRect(
+                QRectF(card.left() + 1, box.top(), card.width() - 2, box.height()), colour
+            )
+        block = block.next()
+
+
+def blended(under: str, over: str, share: float) -> QColor:
+    """Mix two colours."""
+    one, other = QColor(under), QColor(over)
+    parts = (
+        round(low + (high - low) * share)
+        for low, high in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True)
+    )
+    return QColor(*parts)
 
 
 def _paint_quote(painter: QPainter, view: QTextEdit, block: QTextBlock, colour: QColor) -> None:

@@ -333,7 +333,7 @@ class DocumentWriter:
     ) -> None:
         top = self._formats.block(block, before).topMargin() + CODE_PAD * 0.7
         self._begin(cursor, self._formats.code_line(block.place, code_id, top))
-        cursor.insertText(block.language or "text", self._formats.code_label)
+        cursor.insertText(block.name or block.language or "text", self._formats.code_label)
         gap = CODE_PAD * 0.5
         cursor.insertBlock(self._formats.code_line(block.place, code_id, gap), self._formats.code)
         first, newline, rest = _folded(block.text, 0).partition("\n")

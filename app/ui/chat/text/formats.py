@@ -53,10 +53,11 @@ _HEADINGS = (1.0, 1.5, 1.3, 1.15, 1.05, 1.0, 1.0)
 
 @dataclass(frozen=True)
 class TextFormats:
-    """The formats of a theme. size: of plain text, in pixels."""
+    """The formats of a theme. size: of plain text, in pixels. wrap: break long lines of code."""
 
     theme: Theme
     size: int
+    wrap: bool = True
 
     @property
     def step(self) -> float:
@@ -178,6 +179,7 @@ class TextFormats:
         shape.setRightMargin(CODE_PAD)
         shape.setTopMargin(top)
         shape.setProperty(CODE_ID, code_id)
+        shape.setNonBreakableLines(not self.wrap)
         shape.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         proportional = QTextBlockFormat.LineHeightTypes.ProportionalHeight
         shape.setLineHeight(130, proportional.value)

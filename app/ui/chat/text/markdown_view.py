@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import (
     QByteArray,
@@ -69,7 +70,9 @@ _FAR = 1 << 24
 
 
 class MarkdownView(QTextBrowser):
-    """link(address): a link was followed. copied(): code was put on the clipboard.
+    """link(address): a link was followed. copied(): code was put on the clipboard. save(code): a
+    block of it is to become a file; saves: whether there are buttons for that. wrap: whether long
+    lines of code are broken, or one scrolls to their end.
 
     Nothing is ever loaded from anywhere: links only ask, and pictures are what `put` is given.
     wanted(view): the text is complete, and `missing` says which pictures it waits for.
@@ -78,13 +81,22 @@ class MarkdownView(QTextBrowser):
     link = Signal(str)
     wanted = Signal(object)
     copied = Signal()
+    save = Signal(object)
     drawn = Signal()
 
-    def __init__(self, parser: Parser, text_size: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        parser: Parser,
+        text_size: int,
+        parent: QWidget | None = None,
+        *,
+        wrap: bool = True,
+        saves: bool = False,
+    ) -> None:
         super().__init__(parent)
         self.setProperty(FITS_ITSELF, True)
         self._parser = parser
-        self._formats = TextFormats(theme_of(self.palette()), text_size)
+        self._formats = TextFormats(theme_of(self.palette()), text_size, wrap)
         self._stream: StreamSplitter | None = None
         self._waiting = ""
         self._ending = False
@@ -107,7 +119,8 @@ class MarkdownView(QTextBrowser):
         self._gather = QTimer(self)
         self._gather.setSingleShot(True)
         self._gather.timeout.connect(self._put_pictures)
-        self._buttons = CodeButtons(self)
+        self._buttons = CodeButtons(self, saves=saves)
+        self._buttons.save.connect(self.save)
         self._buttons.copied.connect(self.copied)
         for part in (self, self.viewport()):
             # as the text grows, what is above stays where it is and need not be painted again
@@ -169,7 +182,11 @@ class MarkdownView(QTextBrowser):
 
     def set_text_size(self, pixels: int) -> None:
         if pixels != self._formats.size:
-            self._restyle(TextFormats(self._formats.theme, pixels))
+            self._restyle(replace(self._formats, size=pixels))
+
+    def set_wrap(self, wrap: bool) -> None:
+        if wrap != self._formats.wrap:
+            self._restyle(replace(self._formats, wrap=wrap))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, 0)
@@ -208,7 +225,7 @@ class MarkdownView(QTextBrowser):
         if event.type() is QEvent.Type.PaletteChange:
             theme = theme_of(self.palette())
             if theme != self._formats.theme:
-                self._restyle(TextFormats(theme, self._formats.size))
+                self._restyle(replace(self._formats, theme=theme))
 
     def _draw_soon(self) -> None:
         if not self._timer.isActive():

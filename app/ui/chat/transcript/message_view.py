@@ -66,19 +66,27 @@ class FailureCard(Panel):
 class MessageView(QWidget):
     """Signals carry the message, so that one owner can serve all of them.
 
-    act(name, message): what was asked for, by the names of `message_menu`. go(step, message): show
-    the branch before (-1) or after (1) this one. entered(): the pointer is on it.
+    save(code): a block of code is to become a file. act(name, message): what was asked for, by the
+    names of `message_menu`. go(step, message): show the branch before (-1) or after (1) this one.
+    entered(): the pointer is on it.
     """
 
     link = Signal(str)
     wanted = Signal(object)
     copied = Signal()
+    save = Signal(object)
     act = Signal(str, object)
     go = Signal(int, object)
     entered = Signal()
 
     def __init__(
-        self, message: StoredMessage, parser: Parser, text_size: int, parent: QWidget | None = None
+        self,
+        message: StoredMessage,
+        parser: Parser,
+        text_size: int,
+        parent: QWidget | None = None,
+        *,
+        wrap: bool = True,
     ) -> None:
         super().__init__(parent)
         self.message = message
@@ -94,7 +102,8 @@ class MessageView(QWidget):
             self._text: QWidget = bubble
             self._column.addWidget(bubble)
         else:
-            self.view = MarkdownView(parser, text_size)
+            self.view = MarkdownView(parser, text_size, wrap=wrap, saves=True)
+            self.view.save.connect(self.save)
             self._text = self.view
             self._column.addWidget(self.view)
         self.footer = MessageFooter(message, self.view)
@@ -205,6 +214,11 @@ class MessageView(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         self.footer.want(self.isAncestorOf(QApplication.focusWidget() or self))
+
+    def unfold(self) -> None:
+        """Show all of a message of which only the beginning is shown."""
+        if isinstance(self._text, Bubble):
+            self._text.unfold()
 
     @property
     def is_edited(self) -> bool:

@@ -68,6 +68,7 @@ class Transcript(ColumnPage):
     link = Signal(str)
     wanted = Signal(object)
     copied = Signal()
+    save = Signal(object)
     showing = Signal(object)
 
     def __init__(
@@ -85,6 +86,7 @@ class Transcript(ColumnPage):
         self.column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
         self._parser: Parser | None = None
         self._text_size = text_size
+        self._wrap = True
         self._so_far = so_far
         self._messages: list[StoredMessage] = []
         self._views: list[MessageView] = []
@@ -214,6 +216,12 @@ class Transcript(ColumnPage):
         for view in self._views:
             view.view.set_text_size(pixels)
 
+    def set_wrap(self, wrap: bool) -> None:
+        """Set whether long lines of code are broken."""
+        self._wrap = wrap
+        for view in self._views:
+            view.view.set_wrap(wrap)
+
     def jump_to_newest(self) -> None:
         if not self._ends_here:
             self._show_end()
@@ -236,10 +244,11 @@ class Transcript(ColumnPage):
 
         if self._parser is None:
             self._parser = Parser()
-        view = MessageView(self._so_far(message), self._parser, self._text_size)
+        view = MessageView(self._so_far(message), self._parser, self._text_size, wrap=self._wrap)
         view.link.connect(self.link)
         view.wanted.connect(self.wanted)
         view.copied.connect(self.copied)
+        view.save.connect(self.save)
         width = min(scaled(COLUMN), self.viewport().width() - 6 * GRID)
         view.resize(width, view.height())
         self.column.insertWidget(index, view)

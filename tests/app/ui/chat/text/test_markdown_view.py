@@ -18,6 +18,7 @@ from app.markdown.parser import Parser
 from app.ui.chat.text import markdown_view
 from app.ui.chat.text.formats import IS_RULE, QUOTES
 from app.ui.chat.text.markdown_view import _AT_ONCE, SHORTEST_S, MarkdownView, Pace
+from app.ui.look.theme import DARK, HIGH_DARK, HIGH_LIGHT, LIGHT, Theme, contrast, palette_of
 from app.ui.widgets.icon_button import IconButton
 
 TEXT = """# Title
@@ -202,6 +203,61 @@ def test_each_block_of_code_has_its_button(view: MarkdownView, qtbot: QtBot) -> 
         QTest.mouseClick(buttons[1], Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "b\nc"
     assert buttons[0].y() < buttons[1].y()
+
+
+def test_code_is_saved_only_where_somebody_saves_it(view: MarkdownView, qtbot: QtBot) -> None:
+    view.show_markdown("```\na\n```")
+    assert view.findChild(IconButton, "saveCode1") is None
+    view = MarkdownView(Parser(), 14, view.parentWidget(), saves=True)
+    view.resize(700, 100)
+    view.show()
+    view.show_markdown("```\na\n```\n\ntext\n\n```bash\nb\n```")
+    names = [it.accessibleName() for it in view.findChildren(IconButton)]
+    assert "Save code block 2, bash, as…" in names
+    saver = view.findChild(IconButton, "saveCode2")
+    assert saver is not None
+    with qtbot.waitSignal(view.save) as asked:
+        QTest.mouseClick(saver, Qt.MouseButton.LeftButton)
+    assert asked.args is not None
+    assert asked.args[0].text == "b"
+    view.show_markdown("```\na\n```")
+    shown = [it.objectName() for it in view.findChildren(IconButton) if it.isVisible()]
+    assert sorted(shown) == ["copyCode1", "saveCode1"]
+
+
+def test_long_lines_of_code_are_broken_or_scrolled_as_chosen(view: MarkdownView) -> None:
+    view.show_markdown("```\n" + "word " * 200 + "\n```")
+    QApplication.processEvents()
+    broken = view.height()
+    assert view.horizontalScrollBar().maximum() == 0
+    view.set_wrap(False)
+    QApplication.processEvents()
+    assert view.horizontalScrollBar().maximum() > 0
+    assert view.height() < broken
+    (button,) = (it for it in view.findChildren(IconButton) if it.isVisible())
+    assert button.geometry().right() < view.viewport().width(), "in sight, however far it goes"
+    view.set_wrap(True)
+    QApplication.processEvents()
+    assert view.height() == broken
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK, HIGH_LIGHT, HIGH_DARK])
+def test_what_a_diff_adds_and_removes_is_behind_its_lines(view: MarkdownView, theme: Theme) -> None:
+    view.setPalette(palette_of(theme))
+    view.show_markdown("```diff\n--- a\n+++ b\n same\n-old\n+new\n```")
+    QApplication.processEvents()
+    picture = view.grab().toImage()
+    layout = view.document().documentLayout()
+    behind = {}
+    block = view.document().begin()
+    while block.isValid():
+        box = layout.blockBoundingRect(block)
+        behind[block.text()] = picture.pixelColor(600, round(box.center().y()))
+        block = block.next()
+    assert behind["--- a"] == behind["+++ b"] == behind[" same"]
+    assert len({it.name() for it in (behind[" same"], behind["-old"], behind["+new"])}) == 3
+    for line in ("-old", "+new"):
+        assert contrast(theme.text, behind[line].name()) >= 4.5
 
 
 def test_a_button_vanishes_at_once_with_its_code(view: MarkdownView) -> None:
