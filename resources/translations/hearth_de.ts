@@ -902,6 +902,26 @@
       <translation>Multi-Token-Vorhersage: {0}</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/composer/paste_chips.py" />
+      <source>Pasted text, {0} lines</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/paste_chips.py" />
+      <source>Pasted text, {0} characters</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/paste_chips.py" />
+      <source>{0}: put into the message</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/paste_chips.py" />
+      <source>Remove: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>It keeps its place.</source>
       <translation>Sie behält ihren Platz.</translation>
@@ -1415,13 +1435,18 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/text/code_buttons.py" />
+      <source>text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/text/code_buttons.py" />
       <source>Copy code block {0}, {1}</source>
       <translation>Codeblock {0} kopieren, {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/text/code_buttons.py" />
-      <source>text</source>
-      <translation>Text</translation>
+      <source>Save code block {0}, {1}, as…</source>
+      <translation>Codeblock {0}, {1}, speichern unter …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
@@ -1635,6 +1660,16 @@
       <location filename="../../app/ui/chat/transcript/answer_voice.py" />
       <source>The answer is complete.</source>
       <translation>Die Antwort ist vollständig.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/bubble.py" />
+      <source>Show all</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/bubble.py" />
+      <source>Show less</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
@@ -3682,11 +3717,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Pictures</source>
-      <translation>Bilder</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
       <source>Tokenizer</source>
       <translation>Tokenizer</translation>
     </message>
@@ -3729,11 +3759,6 @@
       <location filename="../../app/ui/models/details/model_facts_card.py" />
       <source>The file does not say</source>
       <translation>Die Datei sagt es nicht</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Sees them</source>
-      <translation>Kann sie sehen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -3819,11 +3844,6 @@
       <location filename="../../app/ui/models/discover/choice_panel.py" />
       <source>Its drafter comes along ({0}): answers come faster, and stay the same.</source>
       <translation>Sein Drafter kommt mit ({0}): Antworten kommen schneller und bleiben gleich.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/choice_panel.py" />
-      <source>Its projector comes along ({0}): with it the model can see pictures.</source>
-      <translation>Sein Projektor kommt mit ({0}): Damit kann das Modell Bilder sehen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
@@ -4075,16 +4095,6 @@
       <location filename="../../app/ui/models/discover/search_bar.py" />
       <source>Has multi-token prediction</source>
       <translation>Mit Multi-Token-Vorhersage</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/search_bar.py" />
-      <source>Vision</source>
-      <translation>Bilder</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/search_bar.py" />
-      <source>Sees pictures</source>
-      <translation>Kann Bilder sehen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/search_bar.py" />
@@ -5500,6 +5510,11 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/exporter.py" />
+      <source>Save code</source>
+      <translation>Code speichern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/exporter.py" />
       <source>There is nothing to export in it.</source>
       <translation>Darin gibt es nichts zu exportieren.</translation>
     </message>
@@ -6026,6 +6041,26 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
+      <source>Long lines of code</source>
+      <translation>Lange Codezeilen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Wrap: they go on in the next line. Scroll: they stay in one, and the message scrolls.</source>
+      <translation>Umbrechen: Sie gehen in der nächsten Zeile weiter. Scrollen: Sie bleiben in einer, und die Nachricht scrollt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Wrap</source>
+      <translation>Umbrechen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Scroll</source>
+      <translation>Scrollen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
       <source>Tell screen readers of answers</source>
       <translation>Antworten an Screenreader melden</translation>
     </message>
@@ -6436,18 +6471,18 @@
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>Everyday questions, writing and translation on small computers; it sees pictures.</source>
-      <translation>Alltägliche Fragen, Schreiben und Übersetzen auf kleinen Computern; es sieht Bilder.</translation>
+      <source>Everyday questions, writing and translation on small computers.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>Everyday questions, writing, translation and pictures on an ordinary laptop.</source>
-      <translation>Alltägliche Fragen, Schreiben, Übersetzen und Bilder auf einem gewöhnlichen Laptop.</translation>
+      <source>Everyday questions, writing and translation on an ordinary laptop.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>Careful answers, longer texts and pictures, on a graphics card of 12 GB.</source>
-      <translation>Sorgfältige Antworten, längere Texte und Bilder, auf einer Grafikkarte mit 12 GB.</translation>
+      <source>Careful answers, longer texts, on a graphics card of 12 GB.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
