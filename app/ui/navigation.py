@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from PySide6.QtWidgets import QWidget
+
 
 class Navigation(Protocol):
     """The navigation that the window offers its pages and controllers."""
@@ -16,6 +18,9 @@ class Navigation(Protocol):
 
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
         """Show a chat, with the cursor in the message if it is to write; None begins a new one."""
+
+    def show_panel(self, panel: QWidget | None) -> None:
+        """Show a panel beside the page, or in place of it in a narrow window; None: no more."""
 
     def show_settings(self, name: str = "") -> None:
         """Open the settings. name: of a setting to go to."""

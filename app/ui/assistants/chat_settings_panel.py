@@ -20,8 +20,6 @@ from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 
-WIDTH = 344
-
 
 class ChatSettingsPanel(QWidget):
     """Shows what it is given, and says what the user wants.
@@ -39,7 +37,6 @@ class ChatSettingsPanel(QWidget):
         self.setObjectName("chatSettings")
         self.setProperty("look", "side")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedWidth(WIDTH)
         self.sampling = SamplingForm("chat", self._source)
         self._assistants = ComboBox()
         self._assistants.setObjectName("chatAssistant")

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QSplitter
 
 from app.core.chats.assistants import Preset
 from app.presenters.window import WindowPresenters
@@ -16,7 +15,6 @@ from app.ui.chat.chat_page import ChatPage
 from app.ui.models.chooser import ModelChooser
 from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
-from app.ui.widgets.room import grow_for
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -32,20 +30,18 @@ class AssistantsController(QObject):
     def __init__(
         self,
         page: ChatPage,
-        beside: QSplitter,
         chooser: ModelChooser,
         presenters: WindowPresenters,
         notifier: Notifier,
         navigation: Navigation,
     ) -> None:
-        """Begin. beside: what the panel comes into, at its end."""
         super().__init__(page)
         self._page = page
-        self._beside = beside
         self._chooser = chooser
         self._presenters = presenters
         self._chat = presenters.chat_settings
         self._notifier = notifier
+        self._navigation = navigation
         self.picker = AssistantPicker()
         self._presets = PresetKeeper(presenters.assistants, notifier, page)
         self._shown_model = ""
@@ -72,14 +68,11 @@ class AssistantsController(QObject):
         panel.sampling.preset.connect(self._use)
         panel.sampling.keep.connect(lambda: self._presets.keep(chat.resolve(page.chat_id).settings))
         panel.sampling.drop.connect(self._presets.drop)
-        self._beside.addWidget(panel)
         return panel
 
     def toggle_panel(self) -> None:
-        """The settings of the chat that is open, beside it; a narrow window grows for them."""
-        self.panel.setVisible(self.panel.isHidden())
-        if not self.panel.isHidden():
-            grow_for(self.panel)
+        """Show the settings of the chat that is open, beside it, or put them away."""
+        self._navigation.show_panel(self.panel if self.panel.isHidden() else None)
         self.show()
 
     def show(self) -> None:

@@ -16,8 +16,11 @@ from app.ui.look.scale import scaled, zoom
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.window.signal_buffer import SignalBuffer
 
-_BOTH = 660
+_BOTH = 740
 """Pixels; in a narrower window the sidebar takes the place of the page while it is open."""
+_LEAST = 440
+"""Pixels that a page needs; with less, a panel takes its place."""
+_PANEL = 344
 
 
 class WindowFrame(QMainWindow):
@@ -37,6 +40,7 @@ class WindowFrame(QMainWindow):
         self._wants_sidebar = True
         self._in_place = False
         self._is_narrow = False
+        self._panel: QWidget | None = None
         self._lay_out(chats)
         self.header.set_title(self.tr(UNTITLED))
         self.composer.set_send_with(settings.send_with)
@@ -97,6 +101,15 @@ class WindowFrame(QMainWindow):
             self._wants_sidebar = shown
         self._arrange()
 
+    def show_panel(self, panel: QWidget | None) -> None:
+        """Show a panel beside the page, or in place of it in a narrow window; None: no more."""
+        if self._panel is not None:
+            self._panel.hide()
+        self._panel = panel
+        if panel is not None and self._splitter.indexOf(panel) < 0:
+            self._splitter.addWidget(panel)
+        self._arrange()
+
     def put_sidebar_away(self) -> bool:
         """Show the page again, where the sidebar is in its place; returns whether it was."""
         was = self._in_place
@@ -110,15 +123,19 @@ class WindowFrame(QMainWindow):
 
     def _arrange(self) -> None:
         """Give the sidebar its width in the zoom of now, and fold it where there is no room."""
-        self._is_narrow = self.width() < scaled(_BOTH)
+        beside = 0 if self._panel is None else scaled(_PANEL)
+        room = self.width() - beside
+        self._is_narrow = room < scaled(_BOTH)
         self._in_place &= self._is_narrow
         shown = self._in_place if self._is_narrow else self._wants_sidebar
-        self._main.setVisible(not self._in_place)
+        is_covered = self._panel is not None and room < scaled(_LEAST)
+        self._main.setVisible(not self._in_place and not is_covered)
+        if self._panel is not None:
+            self._panel.setVisible(not self._in_place)
         self.sidebar.setVisible(shown)
         self.header.set_sidebar_hidden(not shown)
-        _, _, *rest = self._splitter.sizes()
         side = scaled(self._sidebar_width)
-        self._splitter.setSizes([side, max(1, self.width() - side - sum(rest)), *rest])
+        self._splitter.setSizes([side, max(1, room - side), beside])
 
     def _take_width(self) -> None:
         """Keep the width that the user has given to the sidebar."""

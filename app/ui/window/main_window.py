@@ -196,9 +196,7 @@ class MainWindow(WindowFrame):
 
         presenters, page = self.presenters, self.page
         self.notices = DownloadNotices(presenters.downloads, self.notifier, page.isVisible, self)
-        self.assistants = AssistantsController(
-            page, self._splitter, self.chooser, presenters, self.notifier, self
-        )
+        self.assistants = AssistantsController(page, self.chooser, presenters, self.notifier, self)
         self.scratch = ScratchController(self, presenters, self.chooser, self.switching, report)
         self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
         page.composer.add_to_menu(self.prompts.fill)

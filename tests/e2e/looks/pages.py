@@ -86,7 +86,7 @@ PAGES: Final = (
     Page("again-menu", ways.answer_menu("again_menu", "againChoices")),
     Page("again", ways.again),
     Page("chat-menu", ways.chat_menu),
-    Page("place-menu", ways.place_menu),
+    Page("place-menu", ways.place_menu, leave=lambda house: house.window.put_sidebar_away()),
     Page("export", ways.export),
     Page("import", ways.importing),
     Page("token", ways.token),

@@ -154,6 +154,7 @@ def chat_menu(house: House) -> QWidget:
 
 def place_menu(house: House) -> QWidget:
     chat(house)
+    house.window.set_sidebar(True)
     click(house, "place")
     house.until("placeMenu")
     return house.part(QMenu, "placeMenu")
@@ -488,4 +489,4 @@ def click(house: House, name: str) -> None:
 
 
 def no_panel(house: House) -> None:
-    house.window.assistants.panel.hide()
+    house.window.show_panel(None)

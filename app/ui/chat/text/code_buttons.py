@@ -60,8 +60,8 @@ class CodeButtons(QObject):
         """Move the buttons, from the first that may have moved, to where their code is now."""
         for number, written in enumerate(self._codes[first:], start=first):
             if self._view.document().findBlockByNumber(written.line).isValid():
-                card = code_card(self._view, written)
-                top, x = round(card.top()) + _INSET, round(card.right())
+                top = round(code_card(self._view, written).top()) + _INSET
+                x = self._view.viewport().width() - 1
                 for button in (self._buttons[number], *self._savers[number : number + 1]):
                     button.adjustSize()
                     x -= button.width() + _INSET

@@ -95,11 +95,12 @@ def _paint_changes(
 def blended(under: str, over: str, share: float) -> QColor:
     """Mix two colours."""
     one, other = QColor(under), QColor(over)
-    parts = (
-        round(low + (high - low) * share)
-        for low, high in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True)
+    pairs = (
+        (one.red(), other.red()),
+        (one.green(), other.green()),
+        (one.blue(), other.blue()),
     )
-    return QColor(*parts)
+    return QColor(*(round(low + (high - low) * share) for low, high in pairs))
 
 
 def _paint_quote(painter: QPainter, view: QTextEdit, block: QTextBlock, colour: QColor) -> None:
