@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 from app.core.settings.fields import Settings
 from app.presenters.scratch import Scratch
@@ -22,6 +22,7 @@ from app.ui.models.chooser import ModelChooser
 from app.ui.models.model_button import ModelButton, ModelPicking
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_use import PromptUse
+from app.ui.widgets.flow import FlowLayout
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -153,19 +154,18 @@ class ScratchWindow(QMainWindow):
         around.setContentsMargins(GRID, GRID, GRID, 0)
         banner = Panel("banner", "scratchBanner", across=True, margins=(2, 1.25, 1.25, 1.25))
         banner.box.addWidget(Picture("scratch", "accent_text", 24), 0, Qt.AlignmentFlag.AlignTop)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(Label(self.tr("Scratch chat"), "strong"))
+        title = Label(self.tr("Scratch chat"), "strong")
+        title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        close = LabelledButton("close", self.tr("Close and forget"), "closeScratch")
+        close.clicked.connect(self.close)
         words = self.tr(
             "Nothing of it is saved: no history, no search, no draft. It is gone when you close it."
         )
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addLayout(FlowLayout(title, button, close))
         texts.addWidget(Label(words, "small", name="scratchWords", wrap=True))
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
-        texts.addWidget(button, 0, left)
         banner.box.addLayout(texts, 1)
-        close = LabelledButton("close", self.tr("Close and forget"), "closeScratch")
-        close.clicked.connect(self.close)
-        banner.box.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         around.addWidget(banner)
         return frame
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from app.ui.notify import Notifier
 
 
-_LEAST_FOR_BANNERS = 360
+_LEAST_FOR_BANNERS = 400
 """Pixels; a page that is lower has room for its messages alone."""
 
 

@@ -90,9 +90,10 @@ class QuickAsk(QWidget):
 
             self._badge = EngineBadge("quickBadge", self)
             self._column.insertWidget(self._column.indexOf(self._problem), self._badge)
-            self.resize(self.width(), max(self.height(), self.sizeHint().height()))
         if self._badge is not None:
             self._badge.show_place(place)
+            needed = self._column.totalHeightForWidth(self.width())
+            self.resize(self.width(), max(self.height(), needed))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.ui.look.scale import FITS_ITSELF, scaled
-from app.ui.look.theme import GRID
+from app.ui.look.theme import BAR, GRID
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
 
@@ -24,12 +24,22 @@ class Popover(QWidget):
         around.setContentsMargins(0, 0, 0, 0)
         # Its corners are those of the page: a desktop without compositing would draw them black.
         self.card = Panel("card", f"{name}Card", margins=(2.5, 2, 2.5, 2), spacing=1)
-        around.addWidget(self.card)
+        self._area = QScrollArea()
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setWidgetResizable(True)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setWidget(self.card)
+        around.addWidget(self._area)
 
     def open_at(self, anchor: QWidget, *, above: bool = False) -> None:
         """Show it under a widget, or above it where there is more room or that is wanted."""
-        self.adjustSize()
         room = anchor.screen().availableGeometry()
+        self.ensurePolished()
+        whole = self.card.sizeHint()
+        size = whole.boundedTo(room.size() - 2 * QSize(GRID, GRID))
+        bar = scaled(BAR) if size.height() < whole.height() else 0
+        self.resize(size.width() + bar, size.height())
         below = anchor.mapToGlobal(QPoint(0, anchor.height() + GRID // 2))
         window = anchor.window()
         edge = window.mapToGlobal(window.rect().bottomRight()).x()
