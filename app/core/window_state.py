@@ -10,10 +10,11 @@ class WindowState(NamedTuple):
 
     geometry: as the window system understands it, in hexadecimal; "" for the first time.
     sidebar_width: in pixels of the usual size. folded: the ids of the folders of chats that are
-    folded.
+    folded. chat: the id of the one that was open; "" for a new one.
     """
 
     geometry: str = ""
     sidebar: bool = True
     sidebar_width: int = 264
     folded: tuple[str, ...] = ()
+    chat: str = ""

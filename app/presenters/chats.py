@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.chats.chat import Chat
+from app.core.chats.chat import ListedChat
 from app.core.chats.places import Folder, Place, RemovedFolder
 from app.presenters.drafts import Drafts
 from app.presenters.tasks import STORE, Tasks
@@ -53,7 +53,7 @@ class Chats(QObject):
         self._chosen: dict[str, MtpMode] = {}
         self._removed: dict[str, RemovedFolder] = {}
 
-    def page(self, place: Place, offset: int, limit: int) -> list[Chat]:
+    def page(self, place: Place, offset: int, limit: int) -> list[ListedChat]:
         """Return chats of a place, the last used first; of the trash, the last deleted first."""
         return self._lists.page(place, offset, limit)
 
@@ -64,7 +64,7 @@ class Chats(QObject):
         """Count those that were used at `when` or later; in seconds since 1970."""
         return self._lists.count_since(place, when)
 
-    def chat(self, chat_id: str) -> Chat | None:
+    def chat(self, chat_id: str) -> ListedChat | None:
         """Return a chat wherever it lies, the trash too; None if it is gone for good."""
         return self._lists.find(chat_id)
 
@@ -91,6 +91,17 @@ class Chats(QObject):
     def rename(self, chat_id: str, title: str) -> None:
         """Give a chat the user's title, after which the model makes none any more."""
         self._write(lambda: self._store.rename(chat_id, title))
+
+    def duplicate(self, chat_id: str, title: str, done: Callable[[str], object]) -> None:
+        """Copy a chat with all its messages. done: called with the id of the copy."""
+
+        def copied(copy_id: str) -> None:
+            self.changed.emit()
+            done(copy_id)
+
+        self._tasks.run(
+            lambda: self._store.duplicate(chat_id, title), copied, self.failed.emit, on=STORE
+        )
 
     def set_pinned(self, pinned: bool, *chat_ids: str) -> None:
         self._write(lambda: self._lists.set_pinned(chat_ids, pinned))

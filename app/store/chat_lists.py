@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from app.core.chats.chat import Chat
+from app.core.chats.chat import ListedChat
 from app.core.chats.places import Place, PlaceKind
 from app.store.db import Database
 from app.store.rows import LISTED, listed_chat
@@ -31,7 +31,7 @@ class ChatLists:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def page(self, place: Place, offset: int, limit: int) -> list[Chat]:
+    def page(self, place: Place, offset: int, limit: int) -> list[ListedChat]:
         """Return chats, the last used first; of archive and trash, the last put there."""
         order = _ORDER.get(place.kind, "updated")
         with self._database.read() as db:
@@ -71,7 +71,7 @@ class ChatLists:
             ).fetchall()
         return tuple(row["id"] for row in rows)
 
-    def find(self, chat_id: str) -> Chat | None:
+    def find(self, chat_id: str) -> ListedChat | None:
         """Find a chat wherever it lies; None if it is gone for good."""
         with self._database.read() as db:
             row = db.execute(f"{LISTED} WHERE id = ?", (chat_id,)).fetchone()

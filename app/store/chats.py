@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from app.core.chats.chat import Chat, title_from
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.db import Database
-from app.store.message_rows import insert_message, insert_turn, leaf_of, new_id, show_leaf
+from app.store.message_rows import (
+    insert_message,
+    insert_row,
+    insert_turn,
+    leaf_of,
+    new_id,
+    show_leaf,
+)
 from app.store.processes import is_alive, this_process
 from app.store.rows import chat_of, message_of
 
@@ -202,6 +209,50 @@ class ChatStore:
                 (title, chat_id),
             )
         return done.rowcount > 0
+
+    def duplicate(self, chat_id: str, title: str) -> str:
+        """Copy a chat with all its messages and summaries; returns the id of the copy.
+
+        Drafts and messages that wait stay with the chat alone, as does where it was put: its
+        folder holds the copy, too. Raises ChatNotFound.
+        """
+        now, copy_id = time.time(), new_id()
+        with self._database.write() as db:
+            leaf = leaf_of(db, chat_id)
+            # A message may be stored before the one that it follows.
+            db.execute("PRAGMA defer_foreign_keys = ON")
+            chat = dict(db.execute("SELECT * FROM chats WHERE id = ?", (chat_id,)).fetchone())
+            rows = db.execute(
+                "SELECT * FROM messages WHERE chat_id = ? AND deleted IS NULL"
+                " ORDER BY created, rowid",
+                (chat_id,),
+            ).fetchall()
+            names = {row["id"]: new_id() for row in rows}
+            insert_row(
+                db,
+                "chats",
+                chat
+                | {"id": copy_id, "title": title, "titled_by": "user", "draft": ""}
+                | {"created": now, "updated": now, "leaf_id": names.get(leaf or "")}
+                | {"pinned": 0, "archived": None, "unread": 0},
+            )
+            for row in rows:
+                begun = {"state": "interrupted", "writer": None}
+                insert_row(
+                    db,
+                    "messages",
+                    dict(row)
+                    | {"id": names[row["id"]], "chat_id": copy_id}
+                    | {"parent_id": names.get(row["parent_id"])}
+                    | (begun if row["state"] == "streaming" else {}),
+                )
+            for row in db.execute(
+                "SELECT summaries.* FROM summaries JOIN messages ON messages.id = message_id"
+                " WHERE chat_id = ? AND deleted IS NULL",
+                (chat_id,),
+            ).fetchall():
+                insert_row(db, "summaries", dict(row) | {"message_id": names[row["message_id"]]})
+        return copy_id
 
     def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
         with self._database.write() as db:

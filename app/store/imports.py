@@ -93,8 +93,7 @@ def _insert(db: sqlite3.Connection, chat: Chat, messages: Sequence[StoredMessage
             replace(it, id=names[it.id], parent_id=names.get(it.parent_id or "")) for it in messages
         ]
     row = {**asdict(chat), "settings": json.dumps(dict(chat.settings)), "deleted": None}
-    del row["mark"]  # which lists work out
-    row["pinned"], row["unread"] = int(chat.pinned), int(chat.unread)
+    row["pinned"] = int(chat.pinned)
     db.execute(_statement("chats", row), row)
     rows = [_row(it) for it in messages]
     db.executemany(_statement("messages", rows[0]), rows)

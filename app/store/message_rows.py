@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from app.core.errors import ChatNotFound
@@ -41,6 +42,12 @@ def insert_turn(
     """Insert a question after a message, and the empty answer to it."""
     question = insert_message(db, chat_id, parent_id, "user", text, "complete", now)
     return question, insert_message(db, chat_id, question.id, "assistant", "", "streaming", now)
+
+
+def insert_row(db: sqlite3.Connection, table: str, row: Mapping[str, object]) -> None:
+    """Insert a row by the names of its columns."""
+    names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
+    db.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)  # noqa: S608  our own words
 
 
 def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:

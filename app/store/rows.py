@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from app.core.chats.chat import Chat, ChatMark
+from app.core.chats.chat import Chat, ChatMark, ListedChat
 
 LISTED = """SELECT chats.*,
     (SELECT state FROM messages WHERE messages.id = leaf_id) AS ended,
@@ -43,11 +42,10 @@ def chat_of(row: sqlite3.Row) -> Chat:
         overflow=row["overflow"],
         draft=row["draft"],
         settings=json.loads(row["settings"]),
-        unread=bool(row["unread"]),
     )
 
 
-def listed_chat(row: sqlite3.Row) -> Chat:
+def listed_chat(row: sqlite3.Row) -> ListedChat:
     """Make a chat with its mark from a row of `LISTED`."""
     mark: ChatMark = ""
     if row["writing"]:
@@ -58,7 +56,7 @@ def listed_chat(row: sqlite3.Row) -> Chat:
         mark = "unread"
     elif row["waits"]:
         mark = "waiting"
-    return replace(chat_of(row), mark=mark)
+    return ListedChat(**vars(chat_of(row)), unread=bool(row["unread"]), mark=mark)
 
 
 def message_of(row: sqlite3.Row) -> StoredMessage:

@@ -26,6 +26,7 @@ class WindowStateFile:
                 sidebar=bool(values["sidebar"]),
                 sidebar_width=max(0, min(int(values["sidebar_width"]), _WIDEST)),
                 folded=tuple(str(folder) for folder in values.get("folded", ())),
+                chat=str(values.get("chat", "")),
             )
         except (OSError, ArithmeticError, ValueError, KeyError, TypeError, RecursionError):
             return WindowState()

@@ -52,6 +52,9 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand("show_archive", _tr("actions", "Archive"), ("Ctrl+Shift+H",), chats),
         WindowCommand("show_trash", _tr("actions", "Trash"), ("Ctrl+Shift+T",), chats),
         WindowCommand("rename_chat", _tr("actions", "Rename this chat"), ("F2",), chats),
+        WindowCommand(
+            "duplicate_chat", _tr("actions", "Duplicate this chat"), ("Ctrl+Shift+M",), chats
+        ),
         WindowCommand("delete_chat", _tr("actions", "Delete this chat"), ("Ctrl+D",), chats),
         WindowCommand("undo_delete", _tr("actions", "Undo deleting"), ("Ctrl+Z",), chats),
         WindowCommand("export_chat", _tr("actions", "Export this chat"), ("Ctrl+Shift+S",), chats),

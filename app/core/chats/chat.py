@@ -27,8 +27,7 @@ class Chat:
     mtp: how its switch stands; None in a chat from before there was one. folder_id: the folder it
     lies in. archived, deleted: when it was put away, in seconds since 1970. model, assistant_id,
     overflow: what holds in this chat; None as the settings say. draft: what was written and not
-    sent. settings: the chat's own, by name. unread: an answer ended while its user was elsewhere.
-    mark: as lists have it.
+    sent. settings: the chat's own, by name.
     """
 
     id: str
@@ -47,6 +46,12 @@ class Chat:
     overflow: OverflowPolicy | None = None
     draft: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ListedChat(Chat):
+    """A chat in a list. unread: an answer has ended while its user was elsewhere."""
+
     unread: bool = False
     mark: ChatMark = ""
 

@@ -46,7 +46,7 @@ def chat_items(chats: Chats, navigation: Navigation) -> Iterator[list[Item]]:
     def item(chat: Chat) -> Item:
         return Item("chat", chat.title, said, lambda: navigation.open_chat(chat.id))
 
-    def page(offset: int, limit: int) -> list[Chat]:
+    def page(offset: int, limit: int) -> Sequence[Chat]:
         return chats.page(ALL, offset, limit)
 
     return chats_in_steps(page, item, _STEP, _MOST)

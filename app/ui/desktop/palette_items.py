@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -61,7 +61,7 @@ def best(typed: str, items: Iterable[Item], most: int) -> list[Item]:
 
 
 def chats_in_steps(
-    page: Callable[[int, int], list[Chat]],
+    page: Callable[[int, int], Sequence[Chat]],
     item: Callable[[Chat], Item],
     step: int,
     most: int,

@@ -21,7 +21,7 @@ from app.ui.widgets.panel import Panel
 class DownloadStrip(QWidget):
     """Hidden while nothing is under way. show_all(): the user wants to see them.
 
-    use(Download): the one that has come is to be used.
+    use(Download): a chat with the one that has come is wanted.
     """
 
     show_all = Signal()
@@ -98,7 +98,7 @@ class DownloadStrip(QWidget):
             return
         self._line.say(self.tr("Ready: {0}").format(name_of(self._came.wanted)), at_once=True)
         self._bar.hide()
-        self._button.redraw("check", self.tr("Use it"))
+        self._button.redraw("chat", self.tr("Chat with it"))
         self._close.show()
         self.show()
 

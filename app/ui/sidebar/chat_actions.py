@@ -15,10 +15,14 @@ from app.ui.notify import Notifier
 
 
 class ChatActions(QObject):
-    """gone(ids): chats are not there to be read any more. back(id): one is again, by undoing."""
+    """gone(ids): chats are not there to be read any more. back(id): one is again, by undoing.
+
+    copied(id): a copy of a chat is there.
+    """
 
     gone = Signal(object)
     back = Signal(str)
+    copied = Signal(str)
 
     def __init__(
         self,
@@ -47,12 +51,18 @@ class ChatActions(QObject):
             "unarchive": lambda ids: self._chats.unarchive(*ids),
             "restore": lambda ids: self._chats.undelete(*ids),
             "export": self._export,
+            "duplicate": lambda ids: self.duplicate(ids[0]),
             "delete": self.delete,
             "purge": self.purge,
             "remove_folder": lambda ids: self.remove_folder(ids[0]),
         }
         if ids:
             chat_actions[deed](ids)
+
+    def duplicate(self, chat_id: str) -> None:
+        """Copy a chat, to go on with it in another way."""
+        title = self.tr("{0} (copy)").format(self._title([chat_id]))
+        self._chats.duplicate(chat_id, title, self.copied.emit)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Into the trash."""

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from app.core.chats.chat import Chat, ChatMark
+from app.core.chats.chat import ChatMark, ListedChat
 from app.core.chats.places import Place
 from app.presenters.chats import Chats
 from app.ui.sidebar.rows import (
@@ -56,7 +56,7 @@ class ChatModel(QAbstractListModel):
         self._scope: Scope = "chats"
         self.folded: set[str] = set()
         self._layout = Layout()
-        self._pages: OrderedDict[tuple[Place, int], list[Chat]] = OrderedDict()
+        self._pages: OrderedDict[tuple[Place, int], list[ListedChat]] = OrderedDict()
 
     @property
     def scope(self) -> Scope:
@@ -102,7 +102,7 @@ class ChatModel(QAbstractListModel):
         chat = self._chat(spot.section.place, spot.offset)
         return ChatRow(chat, spot.section.place) if chat else None
 
-    def chat_at(self, row: int) -> Chat | None:
+    def chat_at(self, row: int) -> ListedChat | None:
         """The chat in a row; None if there is none."""
         if not 0 <= row < self._layout.rows:
             return None
@@ -224,7 +224,7 @@ class ChatModel(QAbstractListModel):
         data.setData(CHATS_MIME, "\n".join(ids).encode())
         return data
 
-    def _chat(self, place: Place, offset: int) -> Chat | None:
+    def _chat(self, place: Place, offset: int) -> ListedChat | None:
         page, within = divmod(offset, _PAGE)
         key = (place, page)
         if key not in self._pages:

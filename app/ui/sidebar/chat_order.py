@@ -59,6 +59,8 @@ def chats_menu(
         inner = menu.addMenu(_tr("sidebar", "Move to"))
         fill_with_folders(inner, folders, {chat.folder_id for chat in chats}, move)
         _add(menu, "archive", _tr("sidebar", "Archive"), do)
+    if one:
+        _add(menu, "duplicate", _tr("sidebar", "Duplicate"), do)
     _add(menu, "export", _tr("sidebar", "Export…"), do)
     menu.addSeparator()
     _add(menu, "delete", _tr("sidebar", "Delete"), do)

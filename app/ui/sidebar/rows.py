@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Literal, Protocol
 
-from app.core.chats.chat import Chat
+from app.core.chats.chat import Chat, ListedChat
 from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
 
 Scope = Literal["chats", "archive", "trash"]
@@ -48,7 +48,7 @@ class FolderRow:
 class ChatRow:
     """A chat, in the part of the list where it stands."""
 
-    chat: Chat
+    chat: ListedChat
     place: Place
 
 

@@ -14,7 +14,7 @@ from app.ui.notify import Notifier
 
 
 class DownloadNotices(QObject):
-    """use(id): a model that has come is to answer. listed(): the list of models is another."""
+    """use(id): a chat with a model that came is wanted. listed(): the list of models is another."""
 
     use = Signal(str)
     listed = Signal()
@@ -44,5 +44,5 @@ class DownloadNotices(QObject):
         if entry is None:
             self._notifier.say(text)
         elif not self._told_elsewhere():
-            use = self.tr("Use it")
-            self._notifier.offer(text, use, lambda: self.use.emit(entry.id))
+            chat = self.tr("Chat with it")
+            self._notifier.offer(text, chat, lambda: self.use.emit(entry.id))

@@ -38,6 +38,7 @@ class WindowFrame(QMainWindow):
         self.resize(1120, 760)
         self._sidebar_width = WindowState().sidebar_width
         self._wants_sidebar = True
+        self.last_chat = ""
         self._in_place = False
         self._is_narrow = False
         self._panel: QWidget | None = None
@@ -68,6 +69,7 @@ class WindowFrame(QMainWindow):
             self.sidebar.chats.reload()
         self._sidebar_width = state.sidebar_width
         self._wants_sidebar = state.sidebar
+        self.last_chat = state.chat
         self._arrange()
 
     def state(self) -> WindowState:
@@ -75,6 +77,7 @@ class WindowFrame(QMainWindow):
             geometry=self.saveGeometry().toHex().toStdString(),
             sidebar=self._wants_sidebar,
             sidebar_width=self._sidebar_width,
+            chat=self.last_chat,
             folded=tuple(sorted(self.sidebar.model.folded)),
         )
 

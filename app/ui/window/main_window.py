@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.chats.places import ALL
 from app.core.settings.fields import Settings
+from app.core.window_state import WindowState
 from app.presenters.chats import Chats
 from app.ui.window.frame import WindowFrame
 
@@ -146,6 +147,7 @@ class MainWindow(WindowFrame):
 
         presenters = self.presenters
         had_focus = self.composer.edit.hasFocus()
+        first = self._first_chat()
         presenters.chats.drafts.keep(None, self.composer.text)
         self.page = ChatPage(
             presenters.chats,
@@ -162,7 +164,7 @@ class MainWindow(WindowFrame):
         self.strip = DownloadStrip()
         self.page.banners.addWidget(self.banner)
         self.page.banners.addWidget(self.strip)
-        self.page.open_chat(None)
+        self.page.open_chat(first)
         self.show_page(self.page)
         self.drop_bare_field()
         if had_focus or not self.isVisible():
@@ -186,6 +188,20 @@ class MainWindow(WindowFrame):
             ("allModels", "box", self.tr("All models"), lambda: self.go_to("models")),
             ("pickServers", "server", self.tr("Servers…"), lambda: self.go_to("servers")),
         ]
+
+    def _first_chat(self) -> str | None:
+        """Return the chat to begin with: the last one, unless a new one was begun meanwhile."""
+        chats = self.presenters.chats
+        chat = chats.chat(self.last_chat) if self.last_chat else None
+        begun = self.early_messages.held or self.composer.text != chats.drafts.of(None)
+        if chat is None or chat.deleted or chat.archived or begun:
+            return None
+        return chat.id
+
+    def state(self) -> WindowState:
+        if self.is_built:
+            self.last_chat = self.page.chat_id or ""
+        return super().state()
 
     def _make_controllers(self, report: Report) -> None:
         from app.ui.assistants.controller import AssistantsController
@@ -268,6 +284,16 @@ class MainWindow(WindowFrame):
 
     def new_chat(self) -> None:
         self.open_chat(None)
+
+    def chat_with(self, model_id: str) -> None:
+        """Begin a chat with a model that has come; where there was but the guide, it is usual."""
+        from app.core.models.entry import STARTER
+
+        self.open_chat(None)
+        if self.chooser.usual == STARTER:
+            self.chooser.use_from_now_on(model_id)
+        else:
+            self.chooser.use(model_id)
 
     def show_settings(self, name: str = "") -> None:
         from app.ui.settings.settings_dialog import SettingsDialog
@@ -403,6 +429,7 @@ class MainWindow(WindowFrame):
             "show_archive": lambda: self.show_chats("archive"),
             "show_trash": lambda: self.show_chats("trash"),
             "rename_chat": sidebar.rename_current,
+            "duplicate_chat": lambda: self.chat_actions.do("duplicate", page.chat_id),
             "delete_chat": lambda: self.chat_actions.do("delete", page.chat_id),
             "export_chat": lambda: self.chat_actions.do("export", page.chat_id),
             "import_chats": lambda: self.importer.ask(),  # noqa: PLW0108 - made when needed
@@ -462,6 +489,7 @@ class MainWindow(WindowFrame):
         sidebar.chats.chosen.connect(self.open_chat)
         self.chat_actions.gone.connect(self.leave)
         self.chat_actions.back.connect(self._look_at_chat)
+        self.chat_actions.copied.connect(self.open_chat)
         self.page.shown.connect(self.refresh)
         self.page.grown.connect(self.refresh)
         presenters.chats.changed.connect(self.refresh)
@@ -487,5 +515,5 @@ class MainWindow(WindowFrame):
         presenters.downloads.came.connect(self.strip.show_came)
         self.strip.use.connect(presenters.downloads.use)
         chooser.changed.connect(self.strip.dismiss)
-        self.notices.use.connect(chooser.use_from_now_on)
+        self.notices.use.connect(self.chat_with)
         self.notices.listed.connect(presenters.models.look)

@@ -10,10 +10,14 @@ import psutil
 import pytest
 
 from app.core.chats.conversation import AnswerFacts, Failure
+from app.core.chats.summary import Summary
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.chats import ChatStore
 from app.store.db import Database
+from app.store.drafts import DraftStore
 from app.store.processes import is_alive, this_process
+from app.store.summaries import SummaryStore
+from app.store.waiting import WaitingStore
 from engines.types import MtpReport
 
 
@@ -206,3 +210,41 @@ def test_the_switch_of_a_chat_is_its_own(chats: ChatStore, database: Database) -
     assert chats.mtp("nobody") is None
     with pytest.raises(sqlite3.IntegrityError), database.write() as db:
         db.execute("UPDATE chats SET mtp = 'sometimes'")
+
+
+def test_a_copy_has_every_branch_and_goes_its_own_way(chats: ChatStore, database: Database) -> None:
+    question, first = chats.ask(None, "Hello")
+    chat_id = question.chat_id
+    chats.save_answer(replace(first, text="one", state="complete"))
+    second = chats.answer_again(chat_id, first.id)
+    chats.save_answer(replace(second, text="two", state="complete"))
+    SummaryStore(database).keep(Summary(first.id, "short", "m", 3, 1.0, "hash"))
+    DraftStore(database).save(chat_id, "unsent")
+    WaitingStore(database).add(chat_id, "later", "{}")
+    copy_id = chats.duplicate(chat_id, "Hello (copy)")
+    copy = chats.chat(copy_id)
+    assert (copy.title, copy.titled_by, copy.draft) == ("Hello (copy)", "user", "")
+    assert [it.id for it in chats.chats()] == [copy_id, chat_id]
+    assert [it.text for it in chats.path(copy_id)] == ["Hello", "two"]
+    assert sorted(it.text for it in chats.messages(copy_id)) == ["Hello", "one", "two"]
+    assert WaitingStore(database).of(copy_id) == ()
+    assert [it.text for it in SummaryStore(database).of_chat(copy_id)] == ["short"]
+    ids = {it.id for it in chats.messages(chat_id)}
+    assert not ids & {it.id for it in chats.messages(copy_id)}
+    chats.ask(copy_id, "More")
+    assert [it.text for it in chats.path(chat_id)] == ["Hello", "two"]
+
+
+def test_a_copy_of_an_answer_that_is_written_is_nobodys(chats: ChatStore) -> None:
+    _, answer = chats.ask(None, "Hello")
+    copy_id = chats.duplicate(answer.chat_id, "Copy")
+    assert [it.state for it in chats.path(copy_id)] == ["complete", "interrupted"]
+    assert chats.path(answer.chat_id)[-1].state == "streaming"
+
+
+def test_what_was_deleted_is_not_copied(chats: ChatStore) -> None:
+    question, _ = chats.ask(None, "Hello")
+    chats.delete(question.chat_id)
+    with pytest.raises(ChatNotFound):
+        chats.duplicate(question.chat_id, "Copy")
+    assert chats.chats() == []

@@ -116,8 +116,8 @@ class DownloadRow(Panel):
         texts.addWidget(ElidedLabel(download.wanted.repo, "small", "downloadRepo"))
         head.addLayout(texts, 1)
         label, name = download.wanted.label, download.id
-        self._use = LabelledButton("chat", self.tr("Use it"), f"use-{name}")
-        self._use.setAccessibleName(self.tr("Use {0}").format(label))
+        self._use = LabelledButton("chat", self.tr("Chat with it"), f"use-{name}")
+        self._use.setAccessibleName(self.tr("Chat with {0}").format(label))
         self._again = LabelledButton("again", self.tr("Try again"), f"again-{name}")
         self._again.setAccessibleName(self.tr("Try again: {0}").format(label))
         self._turn = IconButton("pause", "", f"turn-{name}")

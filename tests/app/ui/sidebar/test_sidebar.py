@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.chats.chat import Chat
+from app.core.chats.chat import ListedChat
 from app.core.chats.places import ALL
 from app.ui.sidebar.chat_model import ROW
 from app.ui.sidebar.sidebar import Sidebar
@@ -397,7 +397,7 @@ def test_fifty_thousand_chats_are_not_read_to_be_listed(ui: Ui) -> None:
 
 def mark_of(ui: Ui, title: str) -> str:
     QApplication.processEvents()
-    chat: Chat = row_of(ui, title).data(ROW).chat
+    chat: ListedChat = row_of(ui, title).data(ROW).chat
     return chat.mark
 
 
@@ -537,3 +537,39 @@ def test_a_low_window_has_room_for_chats(three: Ui, size: tuple[int, int], perce
         assert sidebar.rect().contains(place), button.objectName()
         assert button.width() >= button.minimumSizeHint().width(), button.objectName()
         assert button.accessibleName()
+
+
+def test_a_chat_is_duplicated_and_the_copy_opened(three: Ui) -> None:
+    pick(three, "Pears", "duplicate")
+    three.qtbot.waitUntil(lambda: three.titles == ["Pears (copy)", "Apples", "Pears", "Cherries"])
+    three.qtbot.waitUntil(lambda: three.texts == ["Pears", "Hello there"])
+    three.ask("And more")
+    assert len(three.texts) == 4
+    click(three, "Pears")
+    assert three.texts == ["Pears", "Hello there"]
+    three.press("Ctrl+Shift+M")
+    three.qtbot.waitUntil(lambda: three.titles.count("Pears (copy)") == 2)
+
+
+def test_single_chats_are_chosen_by_control_and_put_into_a_folder(three: Ui) -> None:
+    click(three, "Cherries", Qt.KeyboardModifier.ControlModifier)
+    assert three.find(QLabel, "bulkCount").text() == "2 selected"
+    assert three.texts[0] == "Apples", "choosing opens nothing"
+    menu = three.find(IconButton, "bulkMove").menu()
+    menu.aboutToShow.emit()
+    next(it for it in menu.actions() if it.text() == "New folder").trigger()
+    editor = three.find(QLineEdit, "renameRow")
+    three.press("Return", editor)
+    three.qtbot.waitUntil(
+        lambda: shown(three) == ["Folders", "New folder", "Apples", "Cherries", "Today", "Pears"]
+    )
+
+
+def test_chats_are_chosen_by_keys_and_archived(three: Ui) -> None:
+    three.chats.setFocus()
+    three.press("Shift+Down", three.chats)
+    assert three.find(QLabel, "bulkCount").text() == "2 selected"
+    three.click("bulk-archive")
+    three.qtbot.waitUntil(lambda: three.titles == ["Cherries"])
+    three.press("Ctrl+Shift+H")
+    assert sorted(three.titles) == ["Apples", "Pears"]

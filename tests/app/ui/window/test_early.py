@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import shiboken6
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.network.servers import ServerProfile
+from app.core.window_state import WindowState
 from app.loading import Loading, keep_words
 from app.opening import first_presenters, open_data
 from app.store.drafts import DraftStore
@@ -157,3 +159,40 @@ def test_a_built_window_keeps_its_drafts_itself(first: First) -> None:
     first.qtbot.waitUntil(lambda: first.window.page.chat_id is not None)
     keep_words(first.window, first.services.chats.drafts)
     assert first.services.chats.drafts.of(None) == ""
+
+
+@pytest.mark.parametrize("gone", ["", "archived", "deleted"])
+def test_the_chat_that_was_open_last_is_there_again(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    engine = ScriptedEngine()
+    monkeypatch.setattr(llamacpp_engine, "LlamaCppEngine", lambda *_, **__: engine)
+    before = First(qtbot)
+    chats, lists = before.opened.chats, before.opened.chat_lists
+    question, answer = chats.ask(None, "Apples")
+    chats.save_answer(replace(answer, text="Red.", state="complete"))
+    before.build_window()
+    before.window.open_chat(question.chat_id)
+    state = before.window.state()
+    assert state.chat == question.chat_id
+    if gone == "archived":
+        lists.set_archived([question.chat_id], True)
+    elif gone == "deleted":
+        chats.delete(question.chat_id)
+    before.close()
+    after = First(qtbot)
+    after.window.restore(state)
+    assert after.window.state().chat == question.chat_id, "a window that is closed at once keeps it"
+    after.build_window()
+    assert after.window.page.chat_id == (None if gone else question.chat_id)
+    assert after.window.composer.edit.hasFocus()
+    after.close()
+
+
+def test_who_writes_at_once_begins_a_chat_in_spite_of_the_last(first: First) -> None:
+    question, _ = first.opened.chats.ask(None, "Apples")
+    first.window.restore(WindowState(chat=question.chat_id))
+    QTest.keyClicks(first.window.composer.edit, "Pears")
+    first.build_window()
+    assert first.window.page.chat_id is None
+    assert first.window.composer.text == "Pears"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.errors import DiskFull
+from app.core.models.downloads import Download, Wanted
 from app.core.window_state import WindowState
 from app.ui.actions import commands
 from app.ui.widgets.toast import Toast
@@ -27,6 +29,8 @@ from app.ui.window.shortcuts_dialog import ShortcutsDialog
 from app.wiring.shipped import STARTER
 from tests.app.ui.conftest import Ui
 from tests.app.ui.control_names import all_named
+
+CAME = Download("1", Wanted("ada/M-GGUF", "a" * 40, (), "ada/M-GGUF Q4_K_M"), "done")
 
 
 def test_every_control_has_a_name(ui: Ui) -> None:
@@ -243,3 +247,42 @@ def test_what_comes_again_is_said_once(ui: Ui) -> None:
     ui.window.notifier.say_copied()
     shown = [toast for toast in ui.window.findChildren(Toast) if toast.isVisible()]
     assert len(shown) == 3
+
+
+@pytest.mark.parametrize("usual", ["starter", "other"])
+def test_one_chats_with_a_model_that_has_come(ui: Ui, tmp_path: Path, usual: str) -> None:
+    ui.presenters.settings.set("adding", "link")
+    for name in ("came", "other"):
+        path = tmp_path / f"{name}.gguf"
+        path.write_bytes(STARTER.read_bytes())
+        ui.window.chooser.take([path])
+        ui.qtbot.waitUntil(partial(is_added, ui, name))
+    ui.window.chooser.use_from_now_on(usual)
+    ui.press("Ctrl+N")
+    ui.ask("Apples")
+    before = ui.page.chat_id
+    ui.press("Ctrl+M")
+    entry = next(it for it in ui.presenters.models.list() if it.id == "came")
+    ui.presenters.downloads.came.emit(CAME, entry)
+    ui.qtbot.waitUntil(lambda: toast_action(ui) is not None)
+    button = toast_action(ui)
+    assert button is not None
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert ui.page.chat_id is None
+    assert ui.edit.hasFocus()
+    assert ui.window.chooser.current() == "came"
+    assert ui.presenters.settings.current.model == ("came" if usual == "starter" else "other")
+    ui.ask("Pears")
+    assert ui.presenters.chat_settings.own(ui.page.chat_id).model == "came"
+    assert ui.presenters.chat_settings.model(before) == usual
+    assert not ui.has("downloadStrip")
+
+
+def is_added(ui: Ui, model: str) -> bool:
+    return model in [it.id for it in ui.presenters.models.list()]
+
+
+def toast_action(ui: Ui) -> QPushButton | None:
+    """The button of the notice that a model has come."""
+    found = ui.window.findChildren(QPushButton, "toastAction")
+    return next((it for it in found if it.isVisible() and it.text() == "Chat with it"), None)
