@@ -34,7 +34,12 @@ _WITHIN_S = 120.0
 _KEPT = 20
 PORTS = {"http": 80, "https": 443}
 _PROXY_WANTS_A_NAME = 407
-_ENDED: tuple[Purpose, ...] = ("download a model", "get an engine", "ask a server")
+_ENDED: tuple[Purpose, ...] = (
+    "download a model",
+    "get an engine",
+    "ask a server",
+    "list a server's models",
+)
 """Purposes that a person may end at any time: they have connections of their own."""
 
 

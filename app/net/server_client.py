@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -79,14 +80,20 @@ def worker_client(
 
 
 class _OnPurpose(httpx2.BaseTransport):
-    """A transport that sets the purpose, of which who is lent a client knows nothing."""
+    """A transport that sets the purpose, of which who is lent a client knows nothing.
+
+    What asks a server without sending anything lists its models.
+    """
 
     def __init__(self, gated: GatedTransport, scope: Scope) -> None:
         self._gated = gated
         self._scope = scope
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        with within(self._scope):
+        scope = self._scope
+        if scope.purpose == "ask a server" and request.method == "GET":
+            scope = replace(scope, purpose="list a server's models")
+        with within(scope):
             return self._gated.handle_request(request)
 
     def close(self) -> None:

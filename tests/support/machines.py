@@ -164,6 +164,8 @@ MACHINES = (
     with_card(6, 192, (*SMALL, *LARGE_MOE), "GTX 1060 6 GB", own=30, device=SPLIT),
     with_card(6, 192, SMALL, "GTX 1060 6 GB beside 8 GB", ram=8, free=4.5, own=25),
     with_card(8, 272, MEDIUM),
+    with_card(8, 272, MEDIUM, "8 GB card beside 64 GB, 50 free", ram=64, free=50),
+    with_card(8, 272, MEDIUM, "8 GB card beside 64 GB of fast memory", ram=64, free=50, own=70),
     with_card(12, 360, TWELVE),
     with_card(12, 360, TWELVE, "12 GB card beside 8 GB", ram=8, free=5),
     with_card(16, 448, TWENTY),

@@ -66,7 +66,8 @@ class Placed:
     parts: what it takes there; of a model that is all on a card what it takes of the card.
     share: of the model on graphics cards, 0 to 1. have: free where it would lie. strain: the part
     of it that would be taken, of the memory that is shorter if there are two.
-    rate_known: whether anybody knows how fast its memory is.
+    rate_known: whether anybody knows how fast its memory is. idle_card: a graphics card of some
+    size would have nothing to do.
     """
 
     size: Size
@@ -80,6 +81,7 @@ class Placed:
     verdict: Verdict
     speed: Speed
     rate_known: bool
+    idle_card: bool = False
 
     @property
     def device(self) -> Device:
@@ -205,6 +207,7 @@ def _placed(computer: Computer, model: _Model, context: int, plan: LoadPlan) -> 
         verdict,
         speed,
         known,
+        idle_card=not share and bool(room.gpus) and not (room.shared or room.tiny),
     )
 
 

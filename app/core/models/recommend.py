@@ -11,15 +11,15 @@ The rule, in the order in which it decides:
 2. The default is the best of those for every day (`Size.everyday`) that leaves a seventh of the
    free memory to other programs (a fifth of much) and writes about as fast as people read. "Best"
    is the catalogue's quality; eight bits count a little more than four where they are quick all the
-   same, and a model that a card and the processor have to share counts less, as it reads prompts
-   slowly and drafts nothing. If none is that quick, it is the quickest.
+   same, and a model that a card does not hold whole counts less: it reads prompts slowly, and it is
+   a large download for what the card does at once. If none is that quick, it is the quickest.
 3. The faster one writes at least a third faster and fits; of those it is the best.
 4. The smarter one may be tight or shared; it is better than the default, and larger, and not
    slower than a fifth of it.
 5. Where nothing fits, the guide that Hearth brings along remains, and the note says so.
 
 More memory of one kind never leads to a smaller default, with one exception that is meant: a card
-that comes to hold a whole model is preferred to a larger model in two places.
+that comes to hold a whole model is preferred to a larger model beside it.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _quality(it: Placed) -> int:
     quality = it.size.quality.value
     if quantisation_of(it.variant.quantisation).depth >= 8 and it.speed.about >= _QUICK:
         quality += _EIGHT_BITS
-    return quality if it.whole else quality - _SHARED
+    return quality if it.whole and not it.idle_card else quality - _SHARED
 
 
 def _default(placed: Iterable[Placed]) -> Placed | None:

@@ -95,6 +95,11 @@ def note(
             f"{none}, so the small guide that comes with Hearth remains; "
             "it knows Hearth and little else."
         )
+    if picks and not computer.bandwidth.sure:
+        said.append(
+            "The computer was busy while the speed of its memory was measured, so the speeds here "
+            "are rough; it is measured again later."
+        )
     if memory.limit_bytes:
         said.append(f"This container may use {amount(memory.limit_bytes)} of memory.")
     if listed and memory.available_bytes < _BUSY * limit:

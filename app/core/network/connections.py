@@ -14,6 +14,7 @@ Purpose = Literal[
     "refresh the catalogue",
     "test a token",
     "look at a server",
+    "list a server's models",
     "ask a server",
     "get an engine",
 ]

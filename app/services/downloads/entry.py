@@ -15,6 +15,8 @@ from app.store.downloads import KeptDownload
 from engines.cancel import CancelToken
 
 _SETTLES_S = 4.0
+_KNOWN_AFTER_S = 1.5
+"""Before that a speed is mostly that of the first buffers."""
 
 
 class Rate:
@@ -42,7 +44,7 @@ class Rate:
 
     @property
     def bytes_per_s(self) -> float | None:
-        return self._bytes / self._seconds if self._seconds > 0 else None
+        return self._bytes / self._seconds if self._seconds >= _KNOWN_AFTER_S else None
 
     def seconds_left(self, left: int) -> float | None:
         """Return the seconds until so many bytes have come; None if nobody can tell."""

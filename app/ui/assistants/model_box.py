@@ -15,7 +15,10 @@ from app.ui.widgets.fields import ComboBox
 
 
 class ModelBox(ComboBox):
-    """chosen(id or None): the user has chosen. otherwise: the words for choosing none."""
+    """A box that opens the model picker. chosen(id or None): the user has chosen.
+
+    otherwise: the words for choosing none.
+    """
 
     chosen = Signal(object)
 
@@ -27,6 +30,7 @@ class ModelBox(ComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._otherwise = otherwise
+        self._entries: Sequence[ModelEntry] = ()
         self.activated.connect(lambda _: self.chosen.emit(self.currentData()))
 
     @property
@@ -37,6 +41,7 @@ class ModelBox(ComboBox):
 
     def show_models(self, entries: Sequence[ModelEntry], model: str | None) -> None:
         """Show the models; one that is gone is shown by its name, so that it is not lost."""
+        self._entries = entries
         self.clear()
         self.addItem(self._otherwise, None)
         for entry in entries:
@@ -49,3 +54,17 @@ class ModelBox(ComboBox):
             self.addItem(self.tr("{0} (not here)").format(model), model)
             index = self.count() - 1
         self.setCurrentIndex(max(0, index))
+
+    def showPopup(self) -> None:
+        """Open the list in which one can type: there may be hundreds of models."""
+        from app.ui.models.model_picker import ModelPicker
+
+        picker = ModelPicker((), self.window(), loads=False)
+        picker.list.show_models(self._entries, self.chosen_model or "", {}, {}, self._otherwise)
+        picker.chosen.connect(picker.close)
+        picker.chosen.connect(self._take)
+        picker.open_under(self)
+
+    def _take(self, model: str) -> None:
+        self.setCurrentIndex(self.findData(model or None))
+        self.chosen.emit(self.chosen_model)

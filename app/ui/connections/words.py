@@ -34,6 +34,7 @@ def purpose_word(purpose: Purpose) -> str:
         "refresh the catalogue": _tr("Refresh the catalogue"),
         "test a token": _tr("Test a token"),
         "look at a server": _tr("Look at a server of yours"),
+        "list a server's models": _tr("List the models of a server of yours"),
         "ask a server": _tr("Chat on a server of yours"),
         "get an engine": _tr("Get an engine"),
     }[purpose]
@@ -109,7 +110,7 @@ def _sent(found: Traffic) -> str:
         what.append(_tr("the words of a search"))
     if "ask a server" in found.purposes:
         what.append(_tr("your chats, to a server that you chose"))
-    if "look at a server" in found.purposes:
+    if {"look at a server", "list a server's models"} & set(found.purposes):
         what.append(_tr("the key of a server of yours to that server"))
     if "get an engine" in found.purposes:
         what.append(_tr("the names of an engine’s packages"))

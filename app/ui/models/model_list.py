@@ -311,13 +311,18 @@ class ModelList(QWidget):
         current: str,
         facts: Mapping[str, ListedFacts],
         states: Mapping[str, LoadState],
+        otherwise: str = "",
     ) -> None:
-        """Show models. current: the id or name of the one in use. states: of those in memory."""
+        """Show models. current: the id or name of the one in use. states: of those in memory.
+
+        otherwise: the words for choosing none, whose id is "", where that can be chosen.
+        """
         self._entries, self._current, self._facts, self._states = entries, current, facts, states
         marked = self.marked
-        self.choices.show_groups(
-            [(heading, [self._choice(it) for it in its]) for heading, its in _groups(entries)]
-        )
+        groups = [(heading, [self._choice(it) for it in its]) for heading, its in _groups(entries)]
+        if otherwise:
+            groups.insert(0, ("", [ModelChoice("", otherwise, current=not current)]))
+        self.choices.show_groups(groups)
         ids = [it.id if isinstance(it, ModelChoice) else "" for it in self.choices.rows]
         wanted = marked.id if marked else next((e.id for e in entries if self._is_current(e)), "")
         self._mark_row(ids.index(wanted) if wanted and wanted in ids else self._first())

@@ -44,11 +44,12 @@ class ModelPicker(Popover):
     other_engine = Signal(object)
     closed = Signal()
 
-    def __init__(self, ways: Sequence[Way], parent: QWidget) -> None:
+    def __init__(self, ways: Sequence[Way], parent: QWidget, *, loads: bool = True) -> None:
+        """Begin. loads: models can be loaded and ejected here, too."""
         super().__init__("modelPicker", "", parent)
         self.setAccessibleName(self.tr("Models"))
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a click on the button closes it
-        self.list = ModelList()
+        self.list = ModelList(loads=loads)
         self.list.chosen.connect(self.chosen)
         self.card.box.setContentsMargins(12, 12, 12, 12)
         self.card.box.setSpacing(GRID)

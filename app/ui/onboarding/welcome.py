@@ -61,10 +61,11 @@ class Welcome(PartPage):
         self._downloads: Sequence[Download] = ()
         self._first_of_all = QVBoxLayout()
         column.addLayout(self._first_of_all)
-        self._place = QVBoxLayout()
-        column.addLayout(self._place)
         self._suggestions = self._make_suggestions()
         column.addWidget(self._suggestions)
+        # What comes later stands below the questions, which would move from under the mouse.
+        self._place = QVBoxLayout()
+        column.addLayout(self._place)
         self._computer = ComputerCard()
         column.addWidget(self._computer)
         column.addStretch(3)
@@ -91,6 +92,7 @@ class Welcome(PartPage):
             self._title.setText(self.tr("Welcome to Hearth"))
         else:
             self._title.setText(self.tr("What would you like to talk about?"))
+        self.column.setStretch(0, 0 if first else 2)
         self._promise.setVisible(first)
         self._computer.setVisible(first)
         self._first = first

@@ -48,6 +48,14 @@ def test_each_request_has_its_purpose_and_is_in_the_ledger(
     assert line.result == "200"
 
 
+def test_a_listing_is_not_told_as_a_chat(gate: Gate, ledger: list[LoggedConnection]) -> None:
+    with OpenAiServer() as server, gate.lend("ask a server", server.address) as client:
+        asked = OpenAiClient(client, server.address)
+        asked.models()
+        asked.tokenize({"model": "tiny", "messages": [{"role": "user", "content": "Hi"}]})
+    assert [it.purpose for it in ledger] == ["list a server's models", "ask a server"]
+
+
 def test_a_key_goes_to_its_own_server_only(gate: Gate) -> None:
     key = {"Authorization": "Bearer sk-abc"}
     with (

@@ -11,7 +11,14 @@ import pytest
 
 from engines.hardware import Cpu, Gpu, Hardware, Memory
 from engines.hardware import bandwidth as module
-from engines.hardware.bandwidth import Bandwidth, BandwidthBook, bandwidth, measure
+from engines.hardware.bandwidth import (
+    USUAL,
+    Bandwidth,
+    BandwidthBook,
+    bandwidth,
+    measure,
+    others_at_work,
+)
 from engines.hardware.nvidia import memory_rates
 from tests.engines.hardware.machines import FakeNvml, NvmlError
 
@@ -41,14 +48,17 @@ class Nvml(FakeNvml):
 class Book(BandwidthBook):
     """A book whose measurements are given."""
 
-    def __init__(self, file: Path, *rates: float) -> None:
+    def __init__(self, file: Path, *rates: float, busy: int = 0) -> None:
+        """busy: so many of the first measurements are disturbed."""
         self.asked = 0
+        self.waited: list[float] = []
+        self._busy = busy
         self._rates = iter(rates)
-        super().__init__(file, self._told)
+        super().__init__(file, self._told, self.waited.append)
 
     def _told(self, hardware: Hardware) -> Bandwidth:
         self.asked += 1
-        return Bandwidth(next(self._rates), ((CARD.name, 9e11),))
+        return Bandwidth(next(self._rates), ((CARD.name, 9e11),), sure=self.asked > self._busy)
 
 
 def driver(clock: int = 9751, width: int = 384) -> Nvml:
@@ -98,6 +108,33 @@ def test_the_best_of_three_measurements_is_kept(tmp_path: Path) -> None:
     later = Book(file)
     assert later.of(HERE) == Bandwidth(40e9, ((CARD.name, 9e11),))
     assert later.asked == 0
+
+
+def test_a_busy_computer_is_measured_until_it_is_calm(tmp_path: Path) -> None:
+    book = Book(tmp_path / "bandwidth.json", 4e9, 7e9, 30e9, busy=2)
+    assert book.of(HERE) == Bandwidth(30e9, ((CARD.name, 9e11),))
+    assert len(book.waited) == 2
+
+
+def test_what_was_only_measured_under_load_is_not_believed_and_measured_again(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "bandwidth.json"
+    busy = Book(file, 4e9, 5e9, 3e9, busy=3)
+    found = busy.of(HERE)
+    assert (found.memory, found.sure) == (USUAL, False)
+    assert busy.asked == 3
+    assert Book(file, 31e9, busy=0).of(HERE) == Bandwidth(31e9, ((CARD.name, 9e11),))
+    slow = tmp_path / "slow.json"
+    assert Book(slow, 6e9).of(HERE).memory == 6e9, "in calm it is what it is"
+
+
+def test_others_at_work_make_a_measurement_unsure() -> None:
+    small = replace(HERE, memory=Memory(GIB, GIB // 4))
+    calm, busy = iter([5.0, 5.0]), iter([5.0, 500.0])
+    assert bandwidth(small, driver, lambda: next(calm)).sure
+    assert not bandwidth(small, driver, lambda: next(busy)).sure
+    assert others_at_work() > 0
 
 
 def test_another_computer_is_measured_anew(tmp_path: Path) -> None:

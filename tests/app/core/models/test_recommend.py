@@ -98,6 +98,19 @@ def test_the_tiers_have_the_alternatives_that_a_person_expects() -> None:
     assert names("card 24 GB") == ("Qwen 3.6 27B", "Gemma 4 26B-A4B", "Gemma 4 31B")
 
 
+def test_a_card_with_much_memory_beside_it_gets_no_huge_download() -> None:
+    found = of(with_card(8, 272, (), ram=64, free=50)).default
+    assert found
+    assert found.disk_bytes < 8e9
+
+
+def test_it_says_where_the_speed_was_measured_under_load() -> None:
+    machine = MACHINES[0]
+    calm, busy = (replace(machine.bandwidth, sure=sure) for sure in (True, False))
+    assert "was busy" not in recommend(machine.hardware, CATALOGUE, calm).note
+    assert "was busy" in recommend(machine.hardware, CATALOGUE, busy).note
+
+
 def test_eight_bits_are_taken_where_they_are_quick() -> None:
     assert of(with_card(48, 960, ())).default is not None
     large = of(with_card(48, 960, ())).default

@@ -20,6 +20,16 @@ def test_a_steady_rate_is_told_as_it_is() -> None:
     assert rate.seconds_left(5000) == pytest.approx(10)
 
 
+def test_the_first_buffers_are_no_speed() -> None:
+    rate = Rate()
+    rate.update(0, 0.0)
+    rate.update(4_000_000, 0.01)
+    assert rate.bytes_per_s is None
+    assert rate.seconds_left(1) is None
+    rate.update(5_000_000, 2.0)
+    assert (rate.seconds_left(5_000_000) or 0) == pytest.approx(2.9, rel=0.1)
+
+
 def test_a_change_comes_through_within_seconds_and_not_at_once() -> None:
     rate = Rate()
     for tick in range(50):

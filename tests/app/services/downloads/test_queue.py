@@ -252,7 +252,7 @@ def test_a_limit_is_for_all_together(full: TestHub, make: MakeQueue) -> None:
 
 
 def test_rate_and_time_left_are_told(full: TestHub, make: MakeQueue) -> None:
-    queue = make(DownloadLimits(limit=2_500_000, patience=QUICK))
+    queue = make(DownloadLimits(limit=700_000, patience=QUICK))
     added = queue.add(wanted(full, 0))
     queue.start()
     seen: list[Download] = []

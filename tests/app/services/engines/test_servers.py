@@ -89,7 +89,9 @@ def test_a_server_is_kept_tested_asked_and_forgotten(place: Place, ring: Ring) -
         assert (facts.kind, facts.version, facts.models[0].id) == ("vllm", "0.32.0", "tiny")
         assert place.servers.info(profile.id) == facts
         assert ask_at(place, profile)
-    assert {it.purpose for it in place.ledger} == {"look at a server", "ask a server"}
+    assert {it.purpose for it in place.ledger} == {
+        "look at a server", "list a server's models", "ask a server",
+    }  # fmt: skip
     assert all(it.host == "127.0.0.1" for it in place.ledger)
     place.servers.remove(profile.id)
     assert not ring.held

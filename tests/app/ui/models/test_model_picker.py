@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
 from app.core.network.servers import ServedModel, ServerInfo, ServerProfile
 from app.store.servers import ServerStore
@@ -239,3 +239,22 @@ def test_a_scratch_chat_stays_here_until_a_server_is_chosen_in_it(gateway: Ui) -
     assert scratch.scratch.chat_settings.begins().model == "gateway:maker/model-007"
     assert gateway.presenters.settings.current.model == far
     scratch.close_now()
+
+
+def test_the_box_of_the_chat_settings_opens_the_same_list(gateway: Ui) -> None:
+    gateway.press("Ctrl+Shift+E")
+    box = gateway.find(QComboBox, "chatModel")
+    box.setFocus()
+    gateway.press("Space", box)
+    picker = gateway.find(ModelPicker)
+    assert marked(picker) == ""
+    assert not gateway.has("loadModel")
+    QTest.keyClicks(picker.list.field, "model-099")
+    keys(picker, Qt.Key.Key_Return)
+    assert gateway.window.chooser.current() == "gateway:maker/model-099"
+    assert box.currentText() == "maker/model-099 on gateway"
+    gateway.press("Space", box)
+    picker = gateway.find(ModelPicker)
+    QTest.keyClicks(picker.list.field, "as the assistant")
+    keys(picker, Qt.Key.Key_Return)
+    assert gateway.window.chooser.current() == "starter"

@@ -1,0 +1,17 @@
+"""The first page: what comes later does not move what is there."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QPushButton
+
+from tests.app.ui.conftest import Ui
+
+
+def test_the_offer_comes_below_the_questions_and_leaves_them_where_they_are(ui: Ui) -> None:
+    question = ui.find(QPushButton, "suggestion2")
+    before = question.mapToGlobal(QPoint())
+    assert not ui.has("offer-default")
+    ui.qtbot.waitUntil(lambda: ui.has("offer-default"))
+    ui.settle()
+    assert question.mapToGlobal(QPoint()) == before
