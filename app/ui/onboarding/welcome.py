@@ -18,6 +18,7 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
 
 if TYPE_CHECKING:
+    from app.core.chats.first_questions import QuestionKind
     from app.core.models.downloads import Download
     from app.core.models.offers import Offers
     from app.presenters.system import SystemCheck
@@ -63,8 +64,10 @@ class Welcome(PartPage):
         column.addLayout(self._first_of_all)
         self._place = QVBoxLayout()
         column.addLayout(self._place)
-        self._suggestions = self._make_suggestions()
-        column.addWidget(self._suggestions)
+        self._kind: QuestionKind | None = None
+        self._suggestions = QVBoxLayout()
+        self._suggestions.setSpacing(GRID)
+        column.addLayout(self._suggestions)
         self._computer = ComputerCard()
         column.addWidget(self._computer)
         column.addStretch(3)
@@ -97,10 +100,30 @@ class Welcome(PartPage):
         self._show_offer()
 
     def set_guide(self, guide: bool) -> None:
-        """Whether the built-in guide answers: only it knows the suggested questions."""
-        self._suggestions.setVisible(guide)
+        """Whether the built-in guide answers: then a larger model is offered."""
         self._guide = guide
         self._show_offer()
+
+    def suggest(self, kind: QuestionKind | None) -> None:
+        """Show questions that suit the model which answers; None shows none."""
+        if kind == self._kind:
+            return
+        self._kind = kind
+        empty(self._suggestions)
+        if kind is None:
+            return
+        guide = kind == "guide"
+        self._suggestions.addWidget(
+            Label(self.tr("Ask the guide") if guide else self.tr("For example"), "group")
+        )
+        for number, question in enumerate(self._questions(kind), start=1):
+            button = QPushButton(question)
+            button.setObjectName(f"suggestion{number}")
+            button.setAccessibleName(self.tr("Ask: {0}").format(question))
+            button.setProperty("look", "suggestion")
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.clicked.connect(lambda _=False, asked=question: self.suggested.emit(asked))
+            self._suggestions.addWidget(button)
 
     def show_offers(self, offers: Offers) -> None:
         """Offer the default of the recommended models; nothing of it starts by itself."""
@@ -147,25 +170,26 @@ class Welcome(PartPage):
         if self._offer is not None:
             self._offer.setVisible(self.shows_offer)
 
-    def _make_suggestions(self) -> QWidget:
-        box = QWidget()
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addWidget(Label(self.tr("Ask the guide"), "group"))
-        for number, question in enumerate(
-            (
+    def _questions(self, kind: QuestionKind) -> tuple[str, ...]:
+        return {
+            "guide": (
                 self.tr("What can you do?"),
                 self.tr("How do I get a bigger model?"),
                 self.tr("Where are my chats kept?"),
             ),
-            start=1,
-        ):
-            button = QPushButton(question)
-            button.setObjectName(f"suggestion{number}")
-            button.setAccessibleName(self.tr("Ask: {0}").format(question))
-            button.setProperty("look", "suggestion")
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
-            button.clicked.connect(lambda _=False, asked=question: self.suggested.emit(asked))
-            column.addWidget(button)
-        return box
+            "code": (
+                self.tr("Write a Python script that names photos after the day they were taken"),
+                self.tr("What should I test in a sign-in form?"),
+                self.tr("Explain the difference between git merge and git rebase"),
+            ),
+            "thinking": (
+                self.tr("Three switches, one lamp next door: how do I find its switch in one go?"),
+                self.tr("Plan five days in Vienna for two, by train and under 900 euros"),
+                self.tr("Rent or buy: what should I work out before I decide?"),
+            ),
+            "general": (
+                self.tr("Write a friendly reminder of an unpaid invoice"),
+                self.tr("Explain inflation as you would to a child of twelve"),
+                self.tr("What can I cook with eggs, spinach and rice?"),
+            ),
+        }[kind]

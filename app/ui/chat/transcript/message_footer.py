@@ -18,16 +18,18 @@ from engines.types import MtpReport
 
 
 class QuestionFooter(QWidget):
-    """act(name): what was asked for, by the names of `message_menu`."""
+    """act(name): what was asked for, by the names of `message_menu`. asked: when, since 1970."""
 
     act = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, asked: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("questionFooter")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
+        row.addWidget(Label(moment(asked), "small", name="askedAt"))
+        row.addSpacing(4)
         for drawing, text, name, act in (
             ("pencil", self.tr("Edit and ask again"), "editMessage", "edit"),
             ("copy", self.tr("Copy question"), "copyQuestion", "copy"),
@@ -280,7 +282,7 @@ class MessageFooter(QWidget):
 
     def _make_footer(self) -> QWidget:
         if self._is_question:
-            self._footer = QuestionFooter()
+            self._footer = QuestionFooter(self._message.created)
             place = 1
         else:
             self._footer = AnswerFooter(self._message, last=self._last)
