@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.ui.look.scale import scaled
 from app.ui.look.theme import COLUMN, GRID
 from app.ui.models.part_page import PartPage
 from app.ui.widgets.computer_card import ComputerCard
+from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
+from app.ui.widgets.row_button import RowButton
 
 if TYPE_CHECKING:
     from app.core.chats.first_questions import QuestionKind
@@ -117,11 +119,11 @@ class Welcome(PartPage):
             Label(self.tr("Ask the guide") if guide else self.tr("For example"), "group")
         )
         for number, question in enumerate(self._questions(kind), start=1):
-            button = QPushButton(question)
-            button.setObjectName(f"suggestion{number}")
-            button.setAccessibleName(self.tr("Ask: {0}").format(question))
+            button = RowButton(f"suggestion{number}", self.tr("Ask: {0}").format(question))
             button.setProperty("look", "suggestion")
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.setToolTip(question)
+            button.box.addWidget(ElidedLabel(question, name=f"question{number}"))
+            button.let_clicks_through()
             button.clicked.connect(lambda _=False, asked=question: self.suggested.emit(asked))
             self._suggestions.addWidget(button)
 
@@ -178,13 +180,13 @@ class Welcome(PartPage):
                 self.tr("Where are my chats kept?"),
             ),
             "code": (
-                self.tr("Write a Python script that names photos after the day they were taken"),
+                self.tr("Write a Python script that sorts photos by date"),
                 self.tr("What should I test in a sign-in form?"),
-                self.tr("Explain the difference between git merge and git rebase"),
+                self.tr("When do I merge in git, and when rebase?"),
             ),
             "thinking": (
-                self.tr("Three switches, one lamp next door: how do I find its switch in one go?"),
-                self.tr("Plan five days in Vienna for two, by train and under 900 euros"),
+                self.tr("Three switches, one lamp next door: which is it?"),
+                self.tr("Plan five days in Vienna for two, under 900 euros"),
                 self.tr("Rent or buy: what should I work out before I decide?"),
             ),
             "general": (

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel
 
+from app.ui.widgets.row_button import RowButton
 from tests.app.ui.conftest import Ui
 from tests.engines.gguf_files import write_llama
 from tests.support.made_thinker import write_thinker
 
 
 def questions(ui: Ui) -> list[str]:
-    found = ui.page.welcome.findChildren(QPushButton)
-    return [it.text() for it in found if it.isVisible() and it.objectName()[:10] == "suggestion"]
+    found = [
+        label
+        for button in ui.page.welcome.findChildren(RowButton)
+        if button.isVisible()
+        for label in button.findChildren(QLabel)
+    ]
+    return [label.text() for label in found]
 
 
 def use(ui: Ui, path: Path) -> None:
