@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.ui.look.scale import scaled
 from app.ui.look.theme import COLUMN, GRID
 from app.ui.models.part_page import PartPage
 from app.ui.widgets.computer_card import ComputerCard
+from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.label import Label
 from app.ui.widgets.picture import Picture
+from app.ui.widgets.row_button import RowButton
 
 if TYPE_CHECKING:
+    from app.core.chats.first_questions import QuestionKind
     from app.core.models.downloads import Download
     from app.core.models.offers import Offers
     from app.presenters.system import SystemCheck
@@ -61,8 +64,10 @@ class Welcome(PartPage):
         self._downloads: Sequence[Download] = ()
         self._first_of_all = QVBoxLayout()
         column.addLayout(self._first_of_all)
-        self._suggestions = self._make_suggestions()
-        column.addWidget(self._suggestions)
+        self._kind: QuestionKind | None = None
+        self._suggestions = QVBoxLayout()
+        self._suggestions.setSpacing(GRID)
+        column.addLayout(self._suggestions)
         # What comes later stands below the questions, which would move from under the mouse.
         self._place = QVBoxLayout()
         column.addLayout(self._place)
@@ -99,10 +104,30 @@ class Welcome(PartPage):
         self._show_offer()
 
     def set_guide(self, guide: bool) -> None:
-        """Whether the built-in guide answers: only it knows the suggested questions."""
-        self._suggestions.setVisible(guide)
+        """Whether the built-in guide answers: then a larger model is offered."""
         self._guide = guide
         self._show_offer()
+
+    def suggest(self, kind: QuestionKind | None) -> None:
+        """Show questions that suit the model which answers; None shows none."""
+        if kind == self._kind:
+            return
+        self._kind = kind
+        empty(self._suggestions)
+        if kind is None:
+            return
+        guide = kind == "guide"
+        self._suggestions.addWidget(
+            Label(self.tr("Ask the guide") if guide else self.tr("For example"), "group")
+        )
+        for number, question in enumerate(self._questions(kind), start=1):
+            button = RowButton(f"suggestion{number}", self.tr("Ask: {0}").format(question))
+            button.setProperty("look", "suggestion")
+            button.setToolTip(question)
+            button.box.addWidget(ElidedLabel(question, name=f"question{number}"))
+            button.let_clicks_through()
+            button.clicked.connect(lambda _=False, asked=question: self.suggested.emit(asked))
+            self._suggestions.addWidget(button)
 
     def show_offers(self, offers: Offers) -> None:
         """Offer the default of the recommended models; nothing of it starts by itself."""
@@ -149,25 +174,26 @@ class Welcome(PartPage):
         if self._offer is not None:
             self._offer.setVisible(self.shows_offer)
 
-    def _make_suggestions(self) -> QWidget:
-        box = QWidget()
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
-        column.addWidget(Label(self.tr("Ask the guide"), "group"))
-        for number, question in enumerate(
-            (
+    def _questions(self, kind: QuestionKind) -> tuple[str, ...]:
+        return {
+            "guide": (
                 self.tr("What can you do?"),
                 self.tr("How do I get a bigger model?"),
                 self.tr("Where are my chats kept?"),
             ),
-            start=1,
-        ):
-            button = QPushButton(question)
-            button.setObjectName(f"suggestion{number}")
-            button.setAccessibleName(self.tr("Ask: {0}").format(question))
-            button.setProperty("look", "suggestion")
-            button.setCursor(Qt.CursorShape.PointingHandCursor)
-            button.clicked.connect(lambda _=False, asked=question: self.suggested.emit(asked))
-            column.addWidget(button)
-        return box
+            "code": (
+                self.tr("Write a Python script that sorts photos by date"),
+                self.tr("What should I test in a sign-in form?"),
+                self.tr("When do I merge in git, and when rebase?"),
+            ),
+            "thinking": (
+                self.tr("Three switches, one lamp next door: which is it?"),
+                self.tr("Plan five days in Vienna for two, under 900 euros"),
+                self.tr("Rent or buy: what should I work out before I decide?"),
+            ),
+            "general": (
+                self.tr("Write a friendly reminder of an unpaid invoice"),
+                self.tr("Explain inflation as you would to a child of twelve"),
+                self.tr("What can I cook with eggs, spinach and rice?"),
+            ),
+        }[kind]

@@ -216,6 +216,7 @@ class MainWindow(WindowFrame):
         self.scratch = ScratchController(self, presenters, self.chooser, self.switching, report)
         self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
         page.composer.add_to_menu(self.prompts.fill)
+        page.thinking.changed.connect(self._suggest)
         page.transcript.save.connect(
             lambda code: self.exporter.ask_for_code(code)  # noqa: PLW0108 - made when needed
         )
@@ -383,8 +384,20 @@ class MainWindow(WindowFrame):
         guide = entry is not None and entry.builtin
         self.banner.setVisible(guide)
         self.page.welcome.set_guide(guide)
+        self._suggest()
         name = self.tr("the guide") if guide else (entry.name if entry else "Hearth")
         self.page.composer.set_assistant(name)
+
+    def _suggest(self) -> None:
+        """Show questions to begin with that suit the model."""
+        from app.core.chats.first_questions import kind_for
+
+        entry = self.chooser.current_entry()
+        kind = None
+        if entry is not None:
+            thinks = self.page.thinking.thinks
+            kind = kind_for(entry.name, builtin=entry.builtin, thinks=thinks)
+        self.page.welcome.suggest(kind)
 
     def _get_offer(self, offer: Offer) -> None:
         """The recommended model of the welcome."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from app.presenters.model_thinking import ModelThinking, ThinkingFacts, of_loaded
 from app.ui.chat.composer.thinking_switch import OFF, ON, ThinkingSwitch
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 
 class ChatThinking(QObject):
-    """Stands between the switch at the composer and the presenters.
+    """Stands between the switch at the composer and the presenters. changed(): there is news.
 
     The switch is the chat's own, as one of its settings; until it is moved, it stands as the
     settings have it, or as the model does by itself.
     """
+
+    changed = Signal()
 
     def __init__(
         self,
@@ -48,6 +50,12 @@ class ChatThinking(QObject):
         """The choice of the chat that is open."""
         return self._switch.choice
 
+    @property
+    def thinks(self) -> bool:
+        """Whether the model of the chat can think before it answers, as far as known."""
+        facts = self._known.get(self._model)
+        return facts is not None and facts.thinking != "none"
+
     def show_chat(self, chat_id: str | None) -> None:
         """Another chat is shown, or this one was read again; None is one without messages."""
         self._chat_id = chat_id
@@ -67,6 +75,7 @@ class ChatThinking(QObject):
         elif held.thinking == ON:
             choice = ON
         self._switch.show_facts(self._known.get(self._model), choice)
+        self.changed.emit()
 
     def _found(self, model: str, facts: ThinkingFacts | None) -> None:
         if facts is not None:

@@ -94,13 +94,11 @@ def _paint_changes(
 
 def blended(under: str, over: str, share: float) -> QColor:
     """Mix two colours."""
-    one, other = QColor(under), QColor(over)
-    pairs = (
-        (one.red(), other.red()),
-        (one.green(), other.green()),
-        (one.blue(), other.blue()),
+    one, other = ((it.red(), it.green(), it.blue()) for it in (QColor(under), QColor(over)))
+    red, green, blue = (
+        round(low + (high - low) * share) for low, high in zip(one, other, strict=True)
     )
-    return QColor(*(round(low + (high - low) * share) for low, high in pairs))
+    return QColor(red, green, blue)
 
 
 def _paint_quote(painter: QPainter, view: QTextEdit, block: QTextBlock, colour: QColor) -> None:

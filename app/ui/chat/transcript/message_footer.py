@@ -10,6 +10,7 @@ from app.core.chats.conversation import AnswerFacts, StoredMessage
 from app.core.chats.tree import Fork
 from app.ui.look.format import figure, moment, tokens
 from app.ui.look.language import translated
+from app.ui.look.scale import scaled
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
@@ -18,16 +19,18 @@ from engines.types import MtpReport
 
 
 class QuestionFooter(QWidget):
-    """act(name): what was asked for, by the names of `message_menu`."""
+    """act(name): what was asked for, by the names of `message_menu`. asked: when, since 1970."""
 
     act = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, asked: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("questionFooter")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
+        row.addWidget(Label(moment(asked), "small", name="askedAt"))
+        row.addSpacing(4)
         for drawing, text, name, act in (
             ("pencil", self.tr("Edit and ask again"), "editMessage", "edit"),
             ("copy", self.tr("Copy question"), "copyQuestion", "copy"),
@@ -40,6 +43,8 @@ class QuestionFooter(QWidget):
 
 _FIRST_TO_GO = ("editMessage", "rateBad", "rateGood", "againMenu", "showFacts", "copyAnswer")
 """The buttons that a narrow window does without; the menu has them as well."""
+_LEAST_WORDS = 120
+"""Pixels for the model and its speed."""
 _CONTINUABLE = {"interrupted", "stopped", "failed"}
 
 
@@ -74,12 +79,12 @@ class AnswerFooter(QWidget):
         facts = answer.facts
         if facts is not None or answer.asked:
             self._add("info", self.tr("How this answer came about"), "showFacts", "facts")
-        label = ElidedLabel("", "small", "answerFacts")
-        self._row.addWidget(label, 1)
-        self._fit(self.width())
+        self._label = ElidedLabel("", "small", "answerFacts")
+        self._row.addWidget(self._label, 1)
         if facts is not None:
-            label.setText(self._words(facts))
-            label.setToolTip("\n".join([*self._more_words(facts), moment(answer.created)]))
+            self._label.setText(self._words(facts))
+            self._label.setToolTip("\n".join([*self._more_words(facts), moment(answer.created)]))
+        self._fit(self.width())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, super().minimumSizeHint().height())
@@ -90,10 +95,15 @@ class AnswerFooter(QWidget):
 
     def _fit(self, width: int) -> None:
         """Hide buttons where there is no room for all: the menu has them, too."""
-        room = width - sum(
-            it.sizeHint().width() + self._row.spacing()
-            for it in self.findChildren(QAbstractButton)
-            if it.objectName() not in _FIRST_TO_GO
+        words = min(self._label.sizeHint().width(), scaled(_LEAST_WORDS))
+        room = (
+            width
+            - words
+            - sum(
+                it.sizeHint().width() + self._row.spacing()
+                for it in self.findChildren(QAbstractButton)
+                if it.objectName() not in _FIRST_TO_GO
+            )
         )
         for name in reversed(_FIRST_TO_GO):
             button = self._buttons.get(name)
@@ -280,7 +290,7 @@ class MessageFooter(QWidget):
 
     def _make_footer(self) -> QWidget:
         if self._is_question:
-            self._footer = QuestionFooter()
+            self._footer = QuestionFooter(self._message.created)
             place = 1
         else:
             self._footer = AnswerFooter(self._message, last=self._last)

@@ -43,6 +43,15 @@ def test_a_question_gets_its_answer(ui: Ui) -> None:
     assert more[3] == moment(ui.last.message.created)
 
 
+def test_when_it_was_asked_is_shown_with_the_actions_of_a_question(ui: Ui) -> None:
+    ui.ask("Hi")
+    assert not ui.has("askedAt")
+    question = ui.page.transcript.view_of(ui.page.transcript.messages[0].id)
+    assert question is not None
+    question.footer.want(True)
+    assert words(ui, "askedAt") == moment(question.message.created)
+
+
 def test_a_second_question_goes_on_with_the_chat(ui: Ui) -> None:
     ui.ask("One")
     ui.ask("Two")
