@@ -113,6 +113,11 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <source>Duplicate this chat</source>
+      <translation>Diesen Chat duplizieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
       <source>Delete this chat</source>
       <translation>Diesen Chat löschen</translation>
     </message>
@@ -811,7 +816,7 @@
       <location filename="../../app/ui/models/mtp_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Stop</source>
-      <translation>Stoppen</translation>
+      <translation>Stopp</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
@@ -904,22 +909,22 @@
     <message>
       <location filename="../../app/ui/chat/composer/paste_chips.py" />
       <source>Pasted text, {0} lines</source>
-      <translation type="unfinished" />
+      <translation>Eingefügter Text, {0} Zeilen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/paste_chips.py" />
       <source>Pasted text, {0} characters</source>
-      <translation type="unfinished" />
+      <translation>Eingefügter Text, {0} Zeichen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/paste_chips.py" />
       <source>{0}: put into the message</source>
-      <translation type="unfinished" />
+      <translation>{0}: in die Nachricht setzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/paste_chips.py" />
       <source>Remove: {0}</source>
-      <translation type="unfinished" />
+      <translation>Entfernen: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -1664,12 +1669,12 @@
     <message>
       <location filename="../../app/ui/chat/transcript/bubble.py" />
       <source>Show all</source>
-      <translation type="unfinished" />
+      <translation>Alles zeigen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/bubble.py" />
       <source>Show less</source>
-      <translation type="unfinished" />
+      <translation>Weniger zeigen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
@@ -2241,7 +2246,7 @@
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/ui/servers/servers_page.py" />
       <source>Keep it</source>
-      <translation>Behalten</translation>
+      <translation>So lassen</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
@@ -2344,6 +2349,11 @@
       <location filename="../../app/ui/connections/words.py" />
       <source>Look at a server of yours</source>
       <translation>Einen deiner Server ansehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>List the models of a server of yours</source>
+      <translation>Modelle eines deiner Server auflisten</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2863,7 +2873,7 @@
       <location filename="../../app/ui/engines/remote_card.py" />
       <location filename="../../app/ui/window/main_window.py" />
       <source>Servers…</source>
-      <translation>Server…</translation>
+      <translation>Server …</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/remote_card.py" />
@@ -3348,12 +3358,12 @@
       <location filename="../../app/ui/models/chooser.py" />
       <location filename="../../app/ui/models/model_picker.py" />
       <source>Use for new chats too</source>
-      <translation type="unfinished" />
+      <translation>Auch für neue Chats</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
       <source>Only in this chat</source>
-      <translation type="unfinished" />
+      <translation>Nur in diesem Chat</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
@@ -3388,12 +3398,12 @@
     <message>
       <location filename="../../app/ui/models/chooser.py" />
       <source>{0} answers in this chat.</source>
-      <translation type="unfinished" />
+      <translation>{0} antwortet in diesem Chat.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
       <source>{0} answers in this chat and in new ones.</source>
-      <translation type="unfinished" />
+      <translation>{0} antwortet in diesem Chat und in neuen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
@@ -3408,7 +3418,7 @@
     <message>
       <location filename="../../app/ui/models/chooser.py" />
       <source>New chats begin with {0}.</source>
-      <translation type="unfinished" />
+      <translation>Neue Chats beginnen mit {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
@@ -3993,12 +4003,12 @@
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>This is a drafter, not a model to chat with.</source>
-      <translation type="unfinished" />
+      <translation>Das ist ein Drafter, kein Modell zum Chatten.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>It guesses ahead for the model that its name says. Get that model: its drafter comes along where there is one for it.</source>
-      <translation type="unfinished" />
+      <translation>Er rät für das Modell voraus, das sein Name nennt. Hol dir dieses Modell: Sein Drafter kommt mit, wo es einen gibt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -4306,7 +4316,7 @@
     <message>
       <location filename="../../app/ui/models/download_words.py" />
       <source>a drafter; the model that it guesses ahead for is not here.</source>
-      <translation type="unfinished" />
+      <translation>ein Drafter; das Modell, für das er vorausrät, ist nicht hier.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
@@ -4316,7 +4326,7 @@
     <message>
       <location filename="../../app/ui/models/download_words.py" />
       <source>a drafter, which guesses ahead for {0}.</source>
-      <translation type="unfinished" />
+      <translation>ein Drafter, der für {0} vorausrät.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
@@ -4352,7 +4362,7 @@
       <location filename="../../app/ui/models/download_words.py" />
       <location filename="../../app/ui/onboarding/download_strip.py" />
       <source>Ready: {0}</source>
-      <translation>Fertig: {0}</translation>
+      <translation>Bereit: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
@@ -4392,10 +4402,9 @@
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/ui/onboarding/download_strip.py" />
-      <location filename="../../app/ui/servers/server_row.py" />
       <location filename="../../app/ui/window/download_notices.py" />
-      <source>Use it</source>
-      <translation>Verwenden</translation>
+      <source>Chat with it</source>
+      <translation>Damit chatten</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
@@ -4439,10 +4448,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <location filename="../../app/ui/models/here/model_rows.py" />
-      <location filename="../../app/ui/servers/server_row.py" />
-      <source>Use {0}</source>
-      <translation>{0} verwenden</translation>
+      <source>Chat with {0}</source>
+      <translation>Mit {0} chatten</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
@@ -4565,6 +4572,12 @@
       <location filename="../../app/ui/models/here/model_rows.py" />
       <source>{0} of {1} models are shown.</source>
       <translation>{0} von {1} Modellen sind zu sehen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/here/model_rows.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Use {0}</source>
+      <translation>{0} verwenden</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
@@ -4694,7 +4707,7 @@
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Find a model</source>
-      <translation type="unfinished" />
+      <translation>Modell suchen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
@@ -4707,62 +4720,62 @@
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Loading…</source>
-      <translation type="unfinished" />
+      <translation>Wird geladen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Loaded</source>
-      <translation type="unfinished" />
+      <translation>Geladen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Ejecting…</source>
-      <translation type="unfinished" />
+      <translation>Wird entladen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Base model</source>
-      <translation type="unfinished" />
+      <translation>Basismodell</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Thinks</source>
-      <translation type="unfinished" />
+      <translation>Denkt nach</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Tools</source>
-      <translation type="unfinished" />
+      <translation>Werkzeuge</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>It has no chat template: it continues text and knows no questions.</source>
-      <translation type="unfinished" />
+      <translation>Es hat keine Chat-Vorlage: Es setzt Text fort und kennt keine Fragen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Load</source>
-      <translation type="unfinished" />
+      <translation>Laden</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Load {0}</source>
-      <translation type="unfinished" />
+      <translation>{0} laden</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Stop loading {0}</source>
-      <translation type="unfinished" />
+      <translation>Laden von {0} abbrechen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Eject</source>
-      <translation type="unfinished" />
+      <translation>Entladen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>Eject {0}</source>
-      <translation type="unfinished" />
+      <translation>{0} entladen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
@@ -4774,7 +4787,7 @@
     <message>
       <location filename="../../app/ui/models/model_list.py" />
       <source>On this computer, {0}</source>
-      <translation type="unfinished" />
+      <translation>Auf diesem Computer, {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
@@ -4784,12 +4797,12 @@
     <message>
       <location filename="../../app/ui/models/model_picker.py" />
       <source>This choice is for this chat. New chats begin with {0}.</source>
-      <translation type="unfinished" />
+      <translation>Die Wahl gilt für diesen Chat. Neue Chats beginnen mit {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_picker.py" />
       <source>New chats begin with it too.</source>
-      <translation type="unfinished" />
+      <translation>Auch neue Chats beginnen damit.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_picker.py" />
@@ -4982,6 +4995,11 @@
     </message>
     <message>
       <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>For example</source>
+      <translation>Zum Beispiel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
       <source>What can you do?</source>
       <translation>Was kannst du?</translation>
     </message>
@@ -4994,6 +5012,51 @@
       <location filename="../../app/ui/onboarding/welcome.py" />
       <source>Where are my chats kept?</source>
       <translation>Wo liegen meine Chats?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>Write a Python script that sorts photos by date</source>
+      <translation>Schreib ein Python-Skript, das Fotos nach Datum sortiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>What should I test in a sign-in form?</source>
+      <translation>Was sollte ich bei einem Anmeldeformular testen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>When do I merge in git, and when rebase?</source>
+      <translation>Wann nehme ich in Git merge, wann rebase?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>Three switches, one lamp next door: which is it?</source>
+      <translation>Drei Schalter, nebenan eine Lampe: Welcher ist es?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>Plan five days in Vienna for two, under 900 euros</source>
+      <translation>Plane fünf Tage Wien zu zweit für unter 900 Euro</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>Rent or buy: what should I work out before I decide?</source>
+      <translation>Mieten oder kaufen: Was sollte ich vor der Entscheidung durchrechnen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>Write a friendly reminder of an unpaid invoice</source>
+      <translation>Schreib eine freundliche Erinnerung an eine offene Rechnung</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>Explain inflation as you would to a child of twelve</source>
+      <translation>Erkläre Inflation wie für ein zwölfjähriges Kind</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>What can I cook with eggs, spinach and rice?</source>
+      <translation>Was kann ich mit Eiern, Spinat und Reis kochen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/onboarding/welcome.py" />
@@ -5223,6 +5286,11 @@
       <translation>Und {0} weitere, im Menü der Modelle über dem Chat.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Use it</source>
+      <translation>Verwenden</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/servers/servers_page.py" />
       <source>Its key is forgotten and its models leave the list. Chats with them stay, and can go on with another model.</source>
       <translation>Sein Schlüssel wird vergessen, und seine Modelle verlassen die Liste. Chats mit ihnen bleiben und können mit einem anderen Modell weitergehen.</translation>
@@ -5360,6 +5428,11 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>{0} (copy)</source>
+      <translation>{0} (Kopie)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
       <source>Moved to “{0}”.</source>
       <translation>Nach „{0}“ verschoben.</translation>
     </message>
@@ -5421,27 +5494,27 @@
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>an answer is being written</source>
-      <translation type="unfinished" />
+      <translation>eine Antwort wird geschrieben</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>the last answer failed</source>
-      <translation type="unfinished" />
+      <translation>die letzte Antwort ist gescheitert</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>the last answer was interrupted</source>
-      <translation type="unfinished" />
+      <translation>die letzte Antwort wurde unterbrochen</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>there is a new answer</source>
-      <translation type="unfinished" />
+      <translation>es gibt eine neue Antwort</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>messages are waiting to be sent</source>
-      <translation type="unfinished" />
+      <translation>Nachrichten warten darauf, gesendet zu werden</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
@@ -5482,6 +5555,11 @@
       <location filename="../../app/ui/sidebar/chat_order.py" />
       <source>Move to</source>
       <translation>Verschieben nach</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>Duplicate</source>
+      <translation>Duplizieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_order.py" />
@@ -5746,7 +5824,7 @@
     <message>
       <location filename="../../app/ui/window/download_notices.py" />
       <source>{0} is here: {1}</source>
-      <translation type="unfinished" />
+      <translation>{0} ist da: {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/window/going_online.py" />
@@ -5761,7 +5839,7 @@
     <message>
       <location filename="../../app/ui/window/main_window.py" />
       <source>Add a file…</source>
-      <translation type="unfinished" />
+      <translation>Datei hinzufügen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/window/main_window.py" />
@@ -6472,17 +6550,17 @@
     <message>
       <location filename="../../resources/catalogue.json" />
       <source>Everyday questions, writing and translation on small computers.</source>
-      <translation type="unfinished" />
+      <translation>Alltagsfragen, Schreiben und Übersetzen auf kleinen Computern.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
       <source>Everyday questions, writing and translation on an ordinary laptop.</source>
-      <translation type="unfinished" />
+      <translation>Alltagsfragen, Schreiben und Übersetzen auf einem gewöhnlichen Laptop.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>Careful answers, longer texts, on a graphics card of 12 GB.</source>
-      <translation type="unfinished" />
+      <source>Careful answers and longer texts, on a graphics card of 12 GB.</source>
+      <translation>Sorgfältige Antworten und längere Texte, auf einer Grafikkarte mit 12 GB.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
@@ -7433,6 +7511,11 @@
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
+      <source>The computer was busy while the speed of its memory was measured, so the speeds here are rough; it is measured again later.</source>
+      <translation>Der Computer war beschäftigt, während die Geschwindigkeit seines Speichers gemessen wurde; die Geschwindigkeiten hier sind deshalb grob, und es wird später noch einmal gemessen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/models/recommend_words.py" />
       <source>This container may use {0} of memory.</source>
       <translation>Dieser Container darf {0} Speicher verwenden.</translation>
     </message>
@@ -8181,6 +8264,12 @@
       <location filename="../../app/services/engines/servers.py" />
       <source>ask a server</source>
       <translation>einen Server fragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/client.py" />
+      <location filename="../../app/net/server_client.py" />
+      <source>list a server's models</source>
+      <translation>die Modelle eines Servers auflisten</translation>
     </message>
     <message>
       <location filename="../../app/net/client.py" />
