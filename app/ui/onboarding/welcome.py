@@ -44,7 +44,8 @@ class Welcome(PartPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("welcome", width=COLUMN - 12 * GRID, parent=parent)
         column = self.column
-        column.addStretch(2)
+        self._head = QWidget()
+        column.addWidget(self._head)
         self._flame = Picture("flame", "accent_text", 44)
         column.addWidget(self._flame, 0, Qt.AlignmentFlag.AlignHCenter)
         self._title = Label("", "display", name="welcomeTitle", wrap=True)
@@ -77,6 +78,8 @@ class Welcome(PartPage):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # A share of the page, not of what is left free: what comes later moves nothing above it.
+        self._head.setFixedHeight(event.size().height() // 10)
         self._flame.setVisible(event.size().height() >= scaled(_LEAST_FOR_FLAME))
 
     @property

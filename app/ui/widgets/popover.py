@@ -37,7 +37,7 @@ class Popover(QWidget):
         room = anchor.screen().availableGeometry()
         self.ensurePolished()
         whole = self.card.sizeHint()
-        size = whole.boundedTo(room.size() - 2 * QSize(GRID, GRID))
+        size = whole.boundedTo(room.size() - QSize(2 * GRID, 2 * GRID))
         bar = scaled(BAR) if size.height() < whole.height() else 0
         self.resize(size.width() + bar, size.height())
         below = anchor.mapToGlobal(QPoint(0, anchor.height() + GRID // 2))

@@ -69,7 +69,8 @@ def fifty_messages(house: House, data: Path) -> Iterator[str]:
 def two_at_once(house: House, _data: Path) -> Iterator[str]:
     """An answer goes on behind another chat, is marked meanwhile, and unread at its end."""
     house.window.open_chat(None)
-    type_message(house, "What can you do?")
+    for text in ("What can you do?", *(f"and {number}?" for number in range(9))):
+        type_message(house, text)
     wait(lambda: house.window.page.chat_id is not None, "the first chat is saved")
     behind = str(house.window.page.chat_id)
     house.window.open_chat(None)

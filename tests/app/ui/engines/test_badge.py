@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.core.models.entry import ModelEntry
 from app.ui.assistants.scratch_window import ScratchWindow
+from app.ui.chat.composer.mtp_chip import MtpPopover
 from app.ui.chat.engine_badge import EngineBadge
 from app.ui.desktop.quick_ask import QuickAsk
 from tests.app.ui.conftest import Ui, part
@@ -110,11 +111,14 @@ def test_the_switch_of_mtp_says_that_the_server_decides(
     ui: Ui, choose: Callable[[str], None]
 ) -> None:
     choose(FAR.id)
-    switch = ui.find(QWidget, "mtp")
-    assert not switch.isEnabled()
-    assert "decides on MTP" in switch.accessibleDescription()
+    ui.click("mtpChip")
+    assert not ui.find(QWidget, "mtp").isEnabled()
+    assert "decides on MTP" in ui.find(QWidget, "mtpChip").accessibleDescription()
+    ui.find(MtpPopover).close()
     choose("starter")
-    assert switch.isEnabled()
+    ui.click("mtpChip")
+    assert ui.find(QWidget, "mtp").isEnabled()
+    ui.find(MtpPopover).close()
 
 
 @pytest.mark.usefixtures("choose")
