@@ -249,6 +249,7 @@ def test_the_box_of_the_chat_settings_opens_the_same_list(gateway: Ui) -> None:
     picker = gateway.find(ModelPicker)
     assert marked(picker) == ""
     assert not gateway.has("loadModel")
+    assert picker.list.view.visibleRegion().boundingRect().height() > 100
     QTest.keyClicks(picker.list.field, "model-099")
     keys(picker, Qt.Key.Key_Return)
     assert gateway.window.chooser.current() == "gateway:maker/model-099"
