@@ -16,6 +16,7 @@ from app.presenters.settings import SettingsService
 from app.ui.look.format import size
 from app.ui.models.names import name_of
 from app.ui.notify import Notifier
+from app.ui.widgets.toast import Toast
 from engines.errors import UserError
 
 
@@ -54,6 +55,7 @@ class ModelChooser(QObject):
         self._notifier = notifier
         self._window = window
         self._alone = alone
+        self._said: Toast | None = None
 
     def tell(self) -> None:
         """Have all show what can be chosen, as it is now."""
@@ -83,10 +85,10 @@ class ModelChooser(QObject):
             return
         text = self.tr("{0} answers in this chat.").format(self._called(model_id))
         if self.usual in (None, model_id, self._name(model_id)):
-            self._notifier.say(text)
+            self._say(text)
         else:
             words = self.tr("Use for new chats too")
-            self._notifier.offer(text, words, lambda: self._begin_with(model_id))
+            self._say(text, words, lambda: self._begin_with(model_id))
 
     def use_for_new(self) -> None:
         """Let new chats begin with the model of the open chat, too."""
@@ -102,10 +104,10 @@ class ModelChooser(QObject):
             return
         text = self.tr("{0} answers in this chat and in new ones.").format(self._called(model_id))
         if before in (model_id, self._name(model_id)):
-            self._notifier.say(text)
+            self._say(text)
         else:
             words = self.tr("Only in this chat")
-            self._notifier.offer(text, words, lambda: self._begin_with(before))
+            self._say(text, words, lambda: self._begin_with(before))
 
     def load(self, model_id: str) -> None:
         """Load a model as the open chat would have it."""
@@ -114,8 +116,26 @@ class ModelChooser(QObject):
     def _begin_with(self, model: str) -> None:
         """Let new chats begin with a model, and say so; the open one keeps its own."""
         if self._change(usual=model):
-            text = self.tr("New chats begin with {0}.").format(self._called(model))
+            self._say(self.tr("New chats begin with {0}.").format(self._called(model)))
+
+    def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
+        """Say what a choice has changed, in place of what was said of the one before."""
+        if self._said is not None:
+            self._said.dismiss()
+        if not action:
             self._notifier.say(text)
+            return
+
+        def acted() -> None:
+            self._said = None  # it closes by itself
+            act()
+
+        toast = self._said = self._notifier.offer(text, action, acted)
+        toast.closed.connect(lambda: self._forget(toast))
+
+    def _forget(self, toast: Toast) -> None:
+        if self._said is toast:
+            self._said = None
 
     def _change(self, *, chat: str | None = None, usual: str | None = None) -> bool:
         """Change the model of the open chat, or the usual one; returns whether that went."""

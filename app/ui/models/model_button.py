@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui.look.scale import scaled
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.ui.models.model_picker import ModelPicker, Way
 
 _WIDEST_NAME: Final = 280
+_LEAST_NAME: Final = 72
 _LOOK_MS: Final = 500
 """How often the open list looks which models are in memory: answers load models too."""
 
@@ -31,22 +32,35 @@ class ModelButton(MenuButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("modelMenu", "quiet", parent)
         self._name = ""
-        self.setMinimumWidth(0)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def show_model(self, name: str) -> None:
         self._name = name
         self.setAccessibleName(self.tr("Model: {0}").format(name))
+        self.updateGeometry()
         self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Return the room that the whole name takes, within limits."""
+        wanted = min(self.fontMetrics().horizontalAdvance(self._name) + 2, scaled(_WIDEST_NAME))
+        return QSize(self._around() + wanted, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        least = min(self.sizeHint().width(), self._around() + scaled(_LEAST_NAME))
+        return QSize(least, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
+    def _around(self) -> int:
+        """Return the pixels that padding and arrow take beside the name."""
+        return super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
+
     def _fit(self) -> None:
-        metrics = QFontMetrics(self.font())
-        most = scaled(_WIDEST_NAME)
-        shown = metrics.elidedText(self._name, Qt.TextElideMode.ElideMiddle, most)
+        room = self.width() - self._around()
+        middle = Qt.TextElideMode.ElideMiddle
+        shown = self.fontMetrics().elidedText(self._name, middle, max(room, 0))
         if shown != self.text():
             self.setText(shown)
         self.setToolTip("" if shown == self._name else self._name)

@@ -157,7 +157,8 @@ class ModelChoiceDelegate(QStyledItemDelegate):
         line = option.fontMetrics.height()
         if isinstance(index.data(_CHOICE), str):
             return QSize(0, line + scaled(12))
-        return QSize(0, 2 * line + scaled(20))
+        lines = 2 if _has_detail(index.data(_CHOICE)) else 1
+        return QSize(0, lines * line + scaled(20))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         row, theme = index.data(_CHOICE), theme_of(option.palette)
@@ -194,7 +195,8 @@ class ModelChoiceDelegate(QStyledItemDelegate):
             painter.drawPixmap(room.left(), room.center().y() - sign // 2 + 1, drawn)
         room.setLeft(room.left() + sign + scaled(GRID))
         line = option.fontMetrics.height() + scaled(2)
-        top = QRect(room.left(), room.top(), room.width(), line)
+        over = room.top() if _has_detail(row) else room.center().y() - line // 2 + 1
+        top = QRect(room.left(), over, room.width(), line)
         below = QRect(room.left(), room.bottom() - line + 1, room.width(), line)
         if row.state:
             painter.setFont(_font(option.font, small=True, bold=True))
@@ -218,6 +220,10 @@ class ModelChoiceDelegate(QStyledItemDelegate):
             painter.setPen(QColor(theme.muted if not chosen else theme.text))
             painter.drawText(where, Qt.AlignmentFlag.AlignCenter, chip)
             left += width + scaled(5)
+
+
+def _has_detail(row: ModelChoice) -> bool:
+    return bool(row.detail or row.chips)
 
 
 def _font(like: QFont, *, small: bool = False, bold: bool = False) -> QFont:

@@ -103,7 +103,9 @@ class ModelPicker(Popover):
     def _height_at(self, width: int) -> int:
         box = self.card.box
         box.invalidate()
-        return box.totalHeightForWidth(width)
+        if box.hasHeightForWidth():
+            return box.totalHeightForWidth(width)
+        return box.totalSizeHint().height()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         super().closeEvent(event)

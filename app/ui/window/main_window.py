@@ -271,7 +271,10 @@ class MainWindow(WindowFrame):
         self.refresh()
 
     def go_to_chat(self) -> None:
-        self.open_chat(self.page.chat_id)
+        """Go back to the chat, also to one that has not begun: what was chosen for it stays."""
+        self.show_page(self.page)
+        self.refresh()
+        self._write()
 
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
         self.show_page(self.page)
@@ -280,8 +283,12 @@ class MainWindow(WindowFrame):
         else:
             self.refresh()
         if to_write:
-            self.put_sidebar_away()
-            self.page.composer.focus()
+            self._write()
+
+    def _write(self) -> None:
+        """Let the user write a message."""
+        self.put_sidebar_away()
+        self.page.composer.focus()
 
     def new_chat(self) -> None:
         self.open_chat(None)

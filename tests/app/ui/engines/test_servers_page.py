@@ -198,8 +198,8 @@ def test_its_models_can_be_chosen(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(ui.presenters.models, "list", lambda: [*listed, entry])
     ui.press("Ctrl+Shift+Y")
     ui.click("use-team:qwen3-32b")
-    assert ui.presenters.chat_settings.model(None) == "team:qwen3-32b"
-    assert ui.app.settings.read().model == "starter", "of this chat alone"
+    assert ui.window.chooser.current() == "team:qwen3-32b"
+    assert ui.app.settings.read().model == "starter", "of the chat alone"
     assert ui.has("engineBadge")
     assert part(ui.window, QLabel, "engineBadgeWhat").text() == "Text leaves this computer"
 

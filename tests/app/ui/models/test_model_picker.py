@@ -249,6 +249,7 @@ def test_the_box_of_the_chat_settings_opens_the_same_list(gateway: Ui) -> None:
     picker = gateway.find(ModelPicker)
     assert marked(picker) == ""
     assert not gateway.has("loadModel")
+    assert picker.list.view.visibleRegion().boundingRect().height() > 100
     QTest.keyClicks(picker.list.field, "model-099")
     keys(picker, Qt.Key.Key_Return)
     assert gateway.window.chooser.current() == "gateway:maker/model-099"
@@ -258,3 +259,12 @@ def test_the_box_of_the_chat_settings_opens_the_same_list(gateway: Ui) -> None:
     QTest.keyClicks(picker.list.field, "as the assistant")
     keys(picker, Qt.Key.Key_Return)
     assert gateway.window.chooser.current() == "starter"
+
+
+def test_a_choice_in_a_chat_that_has_not_begun_survives_a_look_at_another_page(several: Ui) -> None:
+    several.window.chooser.use("bare")
+    several.window.go_to("models")
+    several.click("backToChat")
+    assert several.window.chooser.current() == "bare"
+    several.ask("Hi")
+    assert several.engine.plans[-1].model.name == "bare.gguf"
