@@ -47,10 +47,12 @@ class Action(NamedTuple):
     """The action of a button beside an error.
 
     value: tokens for "shorter_context", what is missing for "install", the setting's name for
-    "open_settings".
+    "open_settings", the server's name for "enter_key".
     """
 
-    kind: Literal["shorter_context", "stop_worker", "free_memory", "install", "open_settings"]
+    kind: Literal[
+        "shorter_context", "stop_worker", "free_memory", "install", "open_settings", "enter_key"
+    ]
     value: int | str = ""
 
 
@@ -60,17 +62,19 @@ class UserError(Exception):
     what: one short sentence, what happened.
     why: one sentence in plain words.
     do: one sentence, what to do now.
+    terminal: the same for those who type commands; "" where `do` is right for them, too.
     """
 
     code = "error"
 
-    def __init__(self, what: str, why: str, do: str) -> None:
+    def __init__(self, what: str, why: str, do: str, *, terminal: str = "") -> None:
         # What a host said may be part of it, and with that a key that it was sent.
         what, why, do = redact_certain(what), redact_certain(why), redact_certain(do)
-        super().__init__(f"{what} {why} {do}")
         self.what = what
         self.why = why
         self.do = do
+        self.terminal = redact_certain(terminal) or do
+        super().__init__(f"{what} {why} {self.terminal}")
 
 
 class EngineError(UserError):
@@ -78,8 +82,10 @@ class EngineError(UserError):
 
     code = "engine"
 
-    def __init__(self, what: str, why: str, do: str, action: Action | None = None) -> None:
-        super().__init__(what, why, do)
+    def __init__(
+        self, what: str, why: str, do: str, action: Action | None = None, *, terminal: str = ""
+    ) -> None:
+        super().__init__(what, why, do, terminal=terminal)
         self.action = action
 
 

@@ -11,9 +11,9 @@ from typing import Final
 from engines.types import EngineName
 
 _MISSING: Final = "Its library is not installed; start Hearth with run.py, which installs it."
-_NOT_INSTALLED: Final = "It is not installed; `hearth engines install vllm` says what it takes."
+_NOT_INSTALLED: Final = "It is not installed."
 _NOT_ON_MACOS: Final = "vLLM does not run on macOS; one on another computer can be a server."
-_NO_SERVER: Final = "No server is known; `hearth servers add NAME ADDRESS` adds one."
+_NO_SERVER: Final = "No server has been added."
 
 
 @dataclass(frozen=True)

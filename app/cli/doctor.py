@@ -74,14 +74,14 @@ def _safely(check: Callable[[DataFolder], CheckResult], folder: DataFolder) -> C
     try:
         return check(folder)
     except UserError as error:
-        return CheckResult(name, "failed", f"{error.what} {error.why}", error.do)
+        return CheckResult(name, "failed", f"{error.what} {error.why}", error.terminal)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         finding = f"it cannot be checked: {place}{error.strerror or error}"
         return CheckResult(name, "failed", finding, "Look at that place, and at who may read it.")
     except Exception as error:  # noqa: BLE001 - what one check meets hides none of the others
         said = explained(error, folder)
-        return CheckResult(name, "failed", f"it cannot be checked: {said.why}", said.do)
+        return CheckResult(name, "failed", f"it cannot be checked: {said.why}", said.terminal)
 
 
 def _python(_: DataFolder) -> CheckResult:
@@ -136,7 +136,7 @@ def _settings(folder: DataFolder) -> CheckResult:
     faults = SettingsFile(folder.settings).find().faults
     if faults:
         said = " ".join(f"{fault.what} {fault.why}" for fault in faults)
-        return CheckResult("settings", "warning", said, faults[0].do)
+        return CheckResult("settings", "warning", said, faults[0].terminal)
     return CheckResult("settings", "ok", "can be read")
 
 

@@ -75,7 +75,7 @@ class Output:
         """Print an error; `beside` is what else belongs into its JSON value."""
         print(on_one_line(str(error)), file=sys.stderr)
         if self.as_json:
-            parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.do}
+            parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.terminal}
             _say_json({"error": parts, **beside})
 
     def progress(self, share: float, doing: str = "") -> None:

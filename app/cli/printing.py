@@ -26,7 +26,7 @@ class AnswerFailed(UserError):
     """An answer that was saved as failed, in the words in which it was saved."""
 
     def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.what, failure.why, failure.do)
+        super().__init__(failure.what, failure.why, failure.do, terminal=failure.terminal)
         self.code = failure.code
 
 

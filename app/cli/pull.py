@@ -27,6 +27,8 @@ _LOOK_S = 0.2
 _ATTEMPTS = 8
 _OVER = ("done", "failed", "cancelled", "paused")
 _BAR = 24
+_OF_TOKENS = ("repository_gated", "token_refused")
+"""Codes of errors that a token may mend."""
 
 
 def pull(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -157,7 +159,8 @@ def _error(now: Download, again: str) -> AppError:
             "It was paused in the window or by another command.",
             f"`{again}` goes on with it.",
         )
-    error = AppError(now.what, now.why, now.do)
+    tokens = f"{now.do} `hearth token set hf` takes one." if now.code in _OF_TOKENS else ""
+    error = AppError(now.what, now.why, now.do, terminal=tokens)
     error.code = now.code
     return error
 

@@ -17,7 +17,7 @@ class NothingKept(AppError):
     def at_start(self) -> NothingKept:
         """Return this error as a start tells it that goes on without writing."""
         still = "Chats can still be read and exported."
-        return type(self)(self.what, f"{self.why} {still}", self.do)
+        return type(self)(self.what, f"{self.why} {still}", self.do, terminal=self.terminal)
 
 
 class DataFolderReadOnly(NothingKept):
@@ -40,8 +40,8 @@ class DatabaseDamaged(AppError):
 
     code = "database_damaged"
 
-    def __init__(self, what: str, why: str, do: str, copy: str = "") -> None:
-        super().__init__(what, why, do)
+    def __init__(self, what: str, why: str, do: str, copy: str = "", *, terminal: str = "") -> None:
+        super().__init__(what, why, do, terminal=terminal)
         self.copy = copy
 
 
@@ -208,8 +208,10 @@ class GatedRepository(AppError):
 
     code = "repository_gated"
 
-    def __init__(self, what: str, why: str, do: str, licence_page: str) -> None:
-        super().__init__(what, why, do)
+    def __init__(
+        self, what: str, why: str, do: str, licence_page: str, *, terminal: str = ""
+    ) -> None:
+        super().__init__(what, why, do, terminal=terminal)
         self.licence_page = licence_page
 
 

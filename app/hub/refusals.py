@@ -63,8 +63,10 @@ def _gated(base: str, repo: str, with_token: bool) -> GatedRepository:
     return GatedRepository(
         f"“{repo}” asks for an account.",
         "Its owner gives it to people who have accepted its licence.",
-        f"Open {page}, accept the licence, and give Hearth your token: `hearth token set hf`.",
+        f"Open {page}, accept the licence, and give Hearth your token.",
         page,
+        terminal=f"Open {page}, accept the licence, and give Hearth your token: "
+        "`hearth token set hf`.",
     )
 
 
@@ -79,8 +81,9 @@ def _token(status: int, base: str) -> TokenRefused:
     return TokenRefused(
         "The Hub refused your token.",
         "It has expired, was revoked or was not copied whole.",
-        f"Make a new one at {page} and give it to Hearth with `hearth token set hf`; or forget it "
-        "with `hearth token clear hf`.",
+        f"Make a new one at {page} and give it to Hearth, or have Hearth forget it.",
+        terminal=f"Make a new one at {page} and give it to Hearth with `hearth token set hf`; or "
+        "forget it with `hearth token clear hf`.",
     )
 
 
@@ -88,7 +91,8 @@ def _unknown(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
         f"There is no model “{repo}” on the Hub.",
         "No repository has that name, or only some accounts may see it.",
-        "Check the name; `hearth models search WORDS` finds models.",
+        "Check the name, or search for the model.",
+        terminal="Check the name; `hearth models search WORDS` finds models.",
     )
 
 
@@ -96,7 +100,8 @@ def _disabled(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
         f"“{repo}” was disabled on the Hub.",
         "The Hub gives it to nobody any more, most often because of its content or its licence.",
-        "Choose another model; `hearth models search WORDS` finds models.",
+        "Choose another model.",
+        terminal="Choose another model; `hearth models search WORDS` finds models.",
     )
 
 

@@ -208,8 +208,7 @@ class GatedTransport(httpx2.BaseTransport):
                 "Hearth is offline.",
                 f"“Stay offline” was turned on, so the connection to {host} was ended."
                 if begun
-                else "“Stay offline” is on, in the settings or by --offline, so nothing was sent "
-                f"to {host}.",
+                else f"“Stay offline” is on, so nothing was sent to {host}.",
                 "Turn “Stay offline” off to connect.",
             )
 

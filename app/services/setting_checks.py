@@ -30,7 +30,9 @@ def _require_model(called: str) -> None:
         raise SettingsInvalid(
             "A model has to be named.",
             "The value is empty.",
-            "`hearth models list` shows those that are here; starter is the one of Hearth’s own.",
+            "Choose one of the models that are here.",
+            terminal="`hearth models list` shows those that are here; starter is the one of "
+            "Hearth’s own.",
         )
 
 
@@ -53,12 +55,14 @@ def _require_devices(text: str, devices: Devices | None) -> None:
         raise SettingsInvalid(
             f"“{text.strip()}” is no list of devices.",
             "One is named twice." if twice and all(names) else "Names stand between single commas.",
-            "Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.",
+            "Write it like: CUDA0, CUDA1. Their names are under Engines.",
+            terminal="Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.",
         )
     known = set(devices()) if devices is not None else set()
     if known and (unknown := [name for name in names if name not in known]):
         raise SettingsInvalid(
             f"There is no device “{unknown[0]}”.",
             f"llama.cpp lists here: {', '.join(sorted(known))}.",
-            "`hearth hardware` shows the devices and what is known of each.",
+            "Their names are under Engines.",
+            terminal="`hearth hardware` shows the devices and what is known of each.",
         )

@@ -70,7 +70,8 @@ class Tokens:
             raise NoSuchService(
                 f"Hearth keeps no token for “{service}”.",
                 f"It knows of these: {', '.join(ENVIRONMENT)}.",
-                "Use one of them, such as `hearth token status hf`.",
+                "Use one of these names.",
+                terminal="Use one of them, such as `hearth token status hf`.",
             )
         self._gave_up = False
         return service

@@ -66,7 +66,8 @@ class ChatStore:
             raise ChatNotFound(
                 f"There is no chat “{chat_id}”.",
                 "Several chats begin like that." if rows else "It was deleted, or never existed.",
-                "`hearth chats list` shows all chats with their ids.",
+                "Choose another chat.",
+                terminal="`hearth chats list` shows all chats with their ids.",
             )
         return chat_of(rows[0])
 

@@ -30,10 +30,12 @@ MEMORY: Final = Path(":memory:")
 BESIDE: Final = ("-wal", "-shm", "-journal")
 """Ends of the names of the files that SQLite keeps beside a database."""
 
-PUT_BACK: Final = (
+PUT_BACK: Final = "Put a copy of it back; to begin without chats, move the data folder away."
+"""The advice for a database that is not as it was."""
+
+PUT_BACK_IN_TERMINAL: Final = (
     "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
 )
-"""The advice for a database that is not as it was."""
 
 _BUSY_S = 5.0
 
@@ -90,7 +92,8 @@ def _not_writable(place: Path) -> DataFolderReadOnly:
     return DataFolderReadOnly(
         "Hearth cannot write to its database.",
         f"The system does not allow writing to {place}.",
-        "Allow writing to that file and its folder, or choose another with --data-dir.",
+        "Allow writing to that file and its folder.",
+        terminal="Allow writing to that file and its folder, or choose another with --data-dir.",
     )
 
 
@@ -223,7 +226,8 @@ class Database:
                 "These chats were written by a newer Hearth.",
                 f"The database {self._path} has version {version}; this Hearth knows versions "
                 f"up to {len(MIGRATIONS)} and leaves it untouched.",
-                "Update Hearth, or choose another data folder with --data-dir.",
+                "Update Hearth.",
+                terminal="Update Hearth, or choose another data folder with --data-dir.",
             )
         if version == len(MIGRATIONS):
             return
@@ -271,6 +275,7 @@ class Database:
                 "The database of chats is damaged.",
                 f"{self._path} is not a whole SQLite file any more; Hearth has not changed it.",
                 PUT_BACK,
+                terminal=PUT_BACK_IN_TERMINAL,
             )
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return DatabaseBusy(

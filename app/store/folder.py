@@ -165,15 +165,18 @@ def explained(place: Path) -> Iterator[None]:
             raise DataFolderReadOnly(
                 f"Hearth cannot write to {place}.",
                 "The system does not allow writing there, so nothing could be kept.",
-                "Allow writing to that folder, or choose another; the data folder is chosen "
-                "with --data-dir.",
+                "Allow writing to that folder, or choose another.",
+                terminal="Allow writing to that folder, or choose another; the data folder is "
+                "chosen with --data-dir.",
             ) from error
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(place) from error
         raise AppError(
             f"Hearth cannot write to {place}.",
             f"The system says: {error.strerror or error}.",
-            "Check the disk, or choose another folder; the data folder is chosen with --data-dir.",
+            "Check the disk, or choose another folder.",
+            terminal="Check the disk, or choose another folder; the data folder is chosen with "
+            "--data-dir.",
         ) from error
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.core.errors import AppError, DatabaseDamaged, SnapshotUnusable
 from app.core.home import from_home
-from app.store.db import BESIDE, PUT_BACK, Database, connect, require_files
+from app.store.db import BESIDE, PUT_BACK, PUT_BACK_IN_TERMINAL, Database, connect, require_files
 from app.store.folder import disk_full, explained
 from app.store.migrations import MIGRATIONS
 from engines.cancel import CancelToken
@@ -78,6 +78,7 @@ class Snapshots:
             what,
             why,
             PUT_BACK,
+            terminal=PUT_BACK_IN_TERMINAL,
         )
 
     def with_copy(self, error: DatabaseDamaged) -> DatabaseDamaged:
@@ -85,8 +86,14 @@ class Snapshots:
         copy = self._last_copy()
         if copy is None:
             return error
-        how = f"The last copy is put back with `hearth chats restore {copy.name}`."
-        return DatabaseDamaged(error.what, error.why, f"{error.do} {how}", copy.name)
+        return DatabaseDamaged(
+            error.what,
+            error.why,
+            error.do,
+            copy.name,
+            terminal=f"{error.terminal} The last copy is put back with `hearth chats restore "
+            f"{copy.name}`.",
+        )
 
     def named(self, name: str) -> Path:
         """Return the copy of that name; else the file at that path."""
@@ -265,5 +272,8 @@ def _require_sound(db: sqlite3.Connection, path: Path) -> None:
 
 def _unusable(path: Path, why: str) -> SnapshotUnusable:
     return SnapshotUnusable(
-        f"The copy {path.name} cannot be used.", why, "`hearth chats restore list` shows all."
+        f"The copy {path.name} cannot be used.",
+        why,
+        "Choose another copy.",
+        terminal="`hearth chats restore list` shows all.",
     )

@@ -12,7 +12,7 @@ from engines.cancel import CancelToken
 from engines.dialect.formats import format_of
 from engines.dialect.splitter import Begins, Splitter, open_splitter
 from engines.dialect.switch import Values, find_switch
-from engines.dialect.template import MEND, Template
+from engines.dialect.template import Template, unusable
 from engines.dialect.template_process import TemplateProcess
 from engines.dialect.tools import known_by, offered
 from engines.errors import TemplateFailed, TemplateRefused
@@ -231,11 +231,7 @@ class Dialect:
                 return self._typed_content, system_role
         self._typed_content = False
         self._run([question], {})
-        raise TemplateFailed(
-            "The model's chat template cannot be used.",
-            "It leaves out what it is given.",
-            MEND,
-        )
+        raise unusable("It leaves out what it is given.")
 
     def _keeps(self, *turns: Message, cancel: CancelToken | None = None) -> bool:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from engines.cancel import CancelToken
 from engines.errors import TemplateFailed, TemplateRefused
@@ -80,20 +80,19 @@ class Template:
         """Do nothing: there is nothing to release."""
 
 
-MEND: Final = (
-    "Mend it with “Edit metadata…” on the model's page or `hearth models edit`, or choose another "
-    "model."
-)
-"""The advice for a template that comes with a model's file and does not work."""
+def template_failed(what: str, why: str) -> TemplateFailed:
+    """Make the error for a template that comes with a model's file and does not work."""
+    return TemplateFailed(
+        what,
+        why,
+        "Mend it with “Edit metadata…” on the model's page, or choose another model.",
+        terminal="Mend it with `hearth models edit`, or choose another model.",
+    )
 
 
 def unusable(why: str) -> TemplateFailed:
     """Make the error for a template that cannot be compiled."""
-    return TemplateFailed(
-        "The model's chat template cannot be used.",
-        why,
-        MEND,
-    )
+    return template_failed("The model's chat template cannot be used.", why)
 
 
 def refused(why: str) -> TemplateRefused:

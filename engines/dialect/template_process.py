@@ -18,7 +18,7 @@ from time import monotonic
 from typing import IO, Any, Final
 
 from engines.cancel import CancelToken
-from engines.dialect.template import MEND, refused, unusable
+from engines.dialect.template import refused, template_failed, unusable
 from engines.errors import Cancelled, EngineUnavailable, TemplateFailed
 from engines.helper.parent import environment, quiet_flags
 
@@ -223,8 +223,4 @@ def _read(pipe: IO[bytes], count: int) -> bytes:
 
 
 def _stopped(why: str) -> TemplateFailed:
-    return TemplateFailed(
-        "The model's chat template was stopped.",
-        why,
-        MEND,
-    )
+    return template_failed("The model's chat template was stopped.", why)

@@ -64,7 +64,9 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
     return EngineFailed(
         f"“{model.name}” could not be loaded.",
         f"llama.cpp says: {_last_word(log)}.",
-        "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks.",
+        "Try another model, or update Hearth.",
+        terminal="Try another model, or update Hearth; `hearth doctor` checks what commonly "
+        "breaks.",
     )
 
 
@@ -96,7 +98,9 @@ def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineEr
     return EngineFailed(
         f"“{model.name}” was loaded, but cannot be started.",
         f"llama.cpp says: {_last_word(log)}.",
-        "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks.",
+        "Try another model, or update Hearth.",
+        terminal="Try another model, or update Hearth; `hearth doctor` checks what commonly "
+        "breaks.",
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from engines.errors import (
+    Action,
     ContextFull,
     EngineError,
     ModelNotFound,
@@ -333,15 +334,18 @@ def _closed(called: str, status: int, said: str, variable: str) -> ServerRefused
         return ServerRefused(
             f"{called} wants a key.",
             "The key is missing, wrong or has expired.",
-            "Put the server’s key into its profile; in the terminal `hearth servers add NAME "
-            f"ADDRESS --key-stdin` reads it, or set {variable} in the environment."
+            "Enter the server’s key.",
+            Action("enter_key", called),
+            terminal="Put the server’s key into its profile: `hearth servers add NAME ADDRESS "
+            f"--key-stdin` reads it; or set {variable} in the environment."
             if variable
-            else "Put the server’s key into its profile.",
+            else "",
         )
     return ServerRefused(
         f"{called} does not let you in.",
         _says(said),
-        "Ask whoever looks after the server whether your key may use this model.",
+        "Ask whoever looks after the server whether your key may use this model, or enter another.",
+        Action("enter_key", called),
     )
 
 

@@ -34,8 +34,9 @@ def require_installed(installed: Installed | None) -> Installed:
         raise EngineUnavailable(
             "vLLM is not installed.",
             "It is no part of Hearth: it is fetched when it is wanted, since it is large.",
-            "Install it in the settings, or with: hearth engines install vllm",
+            "Install it under Engines.",
             Action("install", "vllm"),
+            terminal="Install it: `hearth engines install vllm`.",
         )
     return installed
 

@@ -103,7 +103,7 @@ def test_the_last_copy_is_offered_and_can_be_put_back(
         with pytest.raises(DatabaseDamaged) as caught:
             open_data(folder)
         assert caught.value.copy == COPY
-        assert f"hearth chats restore {COPY}" in caught.value.do
+        assert f"hearth chats restore {COPY}" in caught.value.terminal
     assert main(["chats", "list"]) == 1
     assert COPY in capsys.readouterr().err
     assert main(["chats", "restore", "list"]) == 0

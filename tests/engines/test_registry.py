@@ -22,7 +22,7 @@ def test_this_computer() -> None:
     assert not found["vllm"].available
     assert "vLLM" in (found["vllm"].why_not or "") or "install" in (found["vllm"].why_not or "")
     assert not found["remote"].available
-    assert "hearth servers add" in (found["remote"].why_not or "")
+    assert "No server" in (found["remote"].why_not or "")
 
 
 def test_what_is_here_is_told(tmp_path: Path) -> None:

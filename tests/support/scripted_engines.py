@@ -130,6 +130,7 @@ class ScriptedServers:
     facts: dict[str, ServerInfo | Exception] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     warning: str | None = None
+    error: Exception | None = None
 
     def list(self) -> Sequence[ServerProfile]:
         return tuple(self.kept)
@@ -137,6 +138,8 @@ class ScriptedServers:
     def save(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
     ) -> ServerProfile:
+        if self.error is not None:
+            raise self.error
         saved = profile if profile.id else replace(profile, id=f"id-{profile.name}")
         if key is None and not take_key and self.parts_from_key(saved):
             self.keys.pop(saved.id)

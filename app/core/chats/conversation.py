@@ -49,6 +49,7 @@ class Failure:
     """The three parts of the error that ended an answer, and its code.
 
     action: what a button can do about it, by the kinds of `engines.errors.Action`, with its value.
+    terminal: what to do for those who type commands, where that is another sentence.
     """
 
     code: str
@@ -57,12 +58,14 @@ class Failure:
     do: str
     action: str = ""
     value: int | str = ""
+    terminal: str = ""
 
     @classmethod
     def of(cls, error: UserError) -> Failure:
         action = error.action if isinstance(error, EngineError) else None
         kind, value = (action.kind, action.value) if action else ("", "")
-        return cls(error.code, error.what, error.why, error.do, kind, value)
+        terminal = error.terminal if error.terminal != error.do else ""
+        return cls(error.code, error.what, error.why, error.do, kind, value, terminal)
 
 
 @dataclass(frozen=True)

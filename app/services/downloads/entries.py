@@ -45,7 +45,8 @@ class Entries:
         raise DownloadUnknown(
             f"There is no download “{download}”.",
             "It may have been cleared from the list since.",
-            "`hearth downloads list` shows all of them.",
+            "Look at the list of downloads.",
+            terminal="`hearth downloads list` shows all of them.",
         )
 
     def wanting(self, wanted: Wanted) -> QueuedDownload | None:

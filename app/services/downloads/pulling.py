@@ -76,5 +76,6 @@ def _not_there(repository: Repository, name: HubName) -> FileNotOnHub:
     return FileNotOnHub(
         f"{repository.id} does not have {asked}.",
         f"It has {there}.",
-        f"`hearth models show {repository.id}` lists what it has, with sizes.",
+        "Choose one of those.",
+        terminal=f"`hearth models show {repository.id}` lists what it has, with sizes.",
     )

@@ -97,7 +97,8 @@ class EngineChoice:
         self._require_here(
             engine,
             "vLLM cannot answer here.",
-            "`hearth engines install vllm` says what it takes; leave out --engine to use "
+            "Install it under Engines, or let llama.cpp answer.",
+            terminal="`hearth engines install vllm` says what it takes; leave out --engine to use "
             "llama.cpp.",
         )
         found = self.counterparts(entry, engine)
@@ -132,17 +133,20 @@ class EngineChoice:
         Also raises SettingsInvalid, DataFolderReadOnly or DiskFull.
         """
         self._require_here(
-            engine, "vLLM was not chosen.", "Install it first: `hearth engines install vllm`."
+            engine,
+            "vLLM was not chosen.",
+            "Install it first.",
+            terminal="Install it first: `hearth engines install vllm`.",
         )
         changed = self._settings.read().changed("engine", engine)
         self._settings.write(changed)
         return changed
 
-    def _require_here(self, engine: str, what: str, do: str) -> None:
+    def _require_here(self, engine: str, what: str, do: str, *, terminal: str) -> None:
         """Refuse vLLM where it is not installed, with these words. Raises EngineUnavailable."""
         state, why_not = self._vllm()
         if engine == "vllm" and state != "installed":
-            raise EngineUnavailable(what, why_not or "It is not installed.", do)
+            raise EngineUnavailable(what, why_not or "It is not installed.", do, terminal=terminal)
 
     def depth_for(self, entry: ModelEntry) -> int | None:
         """Return the tokens that vLLM drafts ahead, as the model's makers advise."""
@@ -166,16 +170,22 @@ _ITS: Final[Mapping[EngineName, str]] = {
 _NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
     "remote": (
         "No server that is known offers this model.",
-        "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.",
+        "Choose one of a server’s models.",
     ),
     "vllm": (
         "No checkpoint of this model is here, and the list of models knows none.",
-        "Import a checkpoint of it with `hearth models import`, or choose another model.",
+        "Add a checkpoint of it, or choose another model.",
     ),
     "llamacpp": (
         "No GGUF file of this model is here, and the list of models knows none.",
-        "Import a GGUF file of it with `hearth models import`, or choose another model.",
+        "Add a GGUF file of it, or choose another model.",
     ),
+}
+_NOWHERE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
+    "remote": "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows "
+    "them.",
+    "vllm": "Import a checkpoint of it with `hearth models import`, or choose another model.",
+    "llamacpp": "Import a GGUF file of it with `hearth models import`, or choose another model.",
 }
 
 
@@ -188,15 +198,18 @@ def _none_here(
     what = f"“{entry.name}” cannot be answered by {NAMES[engine]}."
     if chosen is not None:
         label = f"{chosen.repo}:{chosen.label}" if engine == "llamacpp" else chosen.repo
-        more = f", and its drafter: `hearth models pull {chosen.drafter}`" if chosen.drafter else ""
         return EngineUnavailable(
             what,
             f"{_ITS[engine]} {chosen.price}",
-            f"Get it: `hearth models pull {label}`{more}.",
+            "Download it first.",
+            terminal=f"Get it: `hearth models pull {label}`"
+            + (
+                f", and its drafter: `hearth models pull {chosen.drafter}`"
+                if chosen.drafter
+                else ""
+            )
+            + ".",
         )
     if found:
         return EngineUnavailable(what, found[0].why_not, "Answer with llama.cpp.")
-    return EngineUnavailable(
-        what,
-        *_NOWHERE[engine],
-    )
+    return EngineUnavailable(what, *_NOWHERE[engine], terminal=_NOWHERE_IN_TERMINAL[engine])

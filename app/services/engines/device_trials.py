@@ -111,7 +111,8 @@ class DeviceTrials:
         raise EngineFailed(
             f"There is no graphics device “{name}”.",
             "llama.cpp does not list one of this name.",
-            "`hearth hardware` shows the devices.",
+            "Look at the devices under Engines.",
+            terminal="`hearth hardware` shows the devices.",
         )
 
     def _state(self, device: NativeDevice) -> DeviceState:

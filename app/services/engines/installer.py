@@ -83,7 +83,8 @@ class EngineInstaller:
             raise EngineNotInstalled(
                 "There is no earlier vLLM to go back to.",
                 "Only one version is installed, or none.",
-                "`hearth engines list` shows what is there.",
+                "Go on with the one that is here, or install vLLM under Engines.",
+                terminal="`hearth engines list` shows what is there.",
             )
         return before
 

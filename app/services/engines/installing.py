@@ -178,7 +178,9 @@ def _full(folder: Path) -> DiskFull:
     return DiskFull(
         "The disk filled up while vLLM was being installed.",
         f"There is no room left where {folder} is; what has come is kept.",
-        "Free some space, then install again; or run `hearth engines remove vllm` to give it back.",
+        "Free some space, then install again; or remove vLLM to give its space back.",
+        terminal="Free some space, then install again; or run `hearth engines remove vllm` to give "
+        "it back.",
     )
 
 

@@ -51,7 +51,8 @@ class Servers:
         raise ServerUnknown(
             f"There is no server “{called}”.",
             "No profile has that name.",
-            "`hearth servers list` shows them all; `hearth servers add` makes one.",
+            "Add it under Servers, or choose another one.",
+            terminal="`hearth servers list` shows them all; `hearth servers add` makes one.",
         )
 
     def leaves(self, profile_id: str) -> bool:

@@ -71,9 +71,10 @@ class VllmLoader:
             raise EngineUnavailable(
                 f"“{entry.name}” cannot be loaded.",
                 "It is a checkpoint for vLLM, which is not installed.",
-                "Install it under Engines in the settings, or with `hearth engines install vllm`; "
-                "or choose the model's GGUF file.",
+                "Install it under Engines, or choose the model's GGUF file.",
                 Action("install", "vllm"),
+                terminal="Install it with `hearth engines install vllm`, or choose the model's "
+                "GGUF file.",
             )
         from app.services.engines.prepared_vllm_load import PreparedVllmLoad
 

@@ -96,7 +96,8 @@ class ModelIndex:
             raise ModelUnknown(
                 f"There is no model “{called}”.",
                 "No server that is known offered it when it was asked last.",
-                f"`hearth servers test {called.partition(':')[0]}` asks anew; "
+                "Test the server under Servers, or choose another model.",
+                terminal=f"`hearth servers test {called.partition(':')[0]}` asks anew; "
                 "`hearth models list` shows what is there.",
             )
         if called.lower().endswith(".gguf") or _is_checkpoint(called):
@@ -106,7 +107,9 @@ class ModelIndex:
         raise ModelUnknown(
             f"There is no model “{called}”.",
             "It is neither the name of a model on this computer nor a GGUF file.",
-            "`hearth models list` shows what is there; `hearth models import FILE` adds a file.",
+            "Choose another model, or add its file.",
+            terminal="`hearth models list` shows what is there; `hearth models import FILE` adds a "
+            "file.",
         )
 
     def id_of(self, called: str) -> str:

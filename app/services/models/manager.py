@@ -196,7 +196,8 @@ class ModelManager:
             raise ModelUnknown(
                 f"“{entry.path.name}” is not on the list.",
                 "Hearth keeps names and settings only of models there, and deletes no others.",
-                "Add it first: `hearth models import FILE`.",
+                "Add it to the list first.",
+                terminal="Add it first: `hearth models import FILE`.",
             )
         return entry
 
@@ -266,7 +267,8 @@ def _no_files(what: str) -> ModelNotOurs:
     return ModelNotOurs(
         what,
         "It is on another server, and has no files on this computer.",
-        "`hearth servers rm NAME` takes a server off, with all its models.",
+        "Remove the server under Servers to remove its models.",
+        terminal="`hearth servers rm NAME` removes a server, with all its models.",
     )
 
 

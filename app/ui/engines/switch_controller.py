@@ -86,6 +86,11 @@ class EngineSwitchController(QObject):
                 self._navigation.go_to("engines", "vllm")
             case "open_settings":
                 self._navigation.show_settings(str(value))
+            case "enter_key":
+                from app.ui.servers.key_dialog import ask_for_key
+
+                servers, window = self._presenters.servers, self._page.window()
+                ask_for_key(str(value), servers, self._notifier, window, then)
 
     def _entry(self, model: str) -> ModelEntry | None:
         entries = self._chooser.entries()

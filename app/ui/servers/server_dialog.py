@@ -24,7 +24,7 @@ from app.ui.servers.words import found, models
 from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
-from engines.errors import UserError
+from engines.errors import ServerRefused, UserError
 
 if TYPE_CHECKING:
     from app.core.network.servers import ServerInfo, ServerProfile
@@ -146,6 +146,8 @@ class ServerDialog(Dialog):
     def show_problem(self, error: UserError) -> None:
         self._say(in_full(error), "problem")
         self._wait(False)
+        if isinstance(error, ServerRefused):
+            self._key.setFocus()
 
     def _form(self) -> QVBoxLayout:
         form = QVBoxLayout()

@@ -60,7 +60,8 @@ def read_plan(text: str) -> LoadPlan:
 def verdict_of(error: EngineError | None) -> dict[str, str | None]:
     if error is None:
         return {ERROR: None}
-    return {ERROR: error.code, "what": error.what, "why": error.why, "do": error.do}
+    words = {"what": error.what, "why": error.why, "do": error.do, "terminal": error.terminal}
+    return {ERROR: error.code, **words}
 
 
 def error_of(verdict: dict[str, str]) -> EngineError:
@@ -69,4 +70,4 @@ def error_of(verdict: dict[str, str]) -> EngineError:
     for kind in kinds:
         kinds += kind.__subclasses__()
     met = next(kind for kind in kinds if kind.code == verdict[ERROR])
-    return met(verdict["what"], verdict["why"], verdict["do"])
+    return met(verdict["what"], verdict["why"], verdict["do"], terminal=verdict["terminal"])

@@ -106,5 +106,7 @@ def _not_evaluated() -> EngineFailed:
     return EngineFailed(
         "The model was loaded, but does not compute.",
         "llama.cpp could not evaluate the first tokens.",
-        "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks.",
+        "Try another model, or update Hearth.",
+        terminal="Try another model, or update Hearth; `hearth doctor` checks what commonly "
+        "breaks.",
     )

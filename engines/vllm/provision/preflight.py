@@ -27,7 +27,7 @@ FREE_DISK = 25_000_000_000
 """Bytes for the files, the environment, kernels, and what is compiled at the first start."""
 
 _DRIVER_OF_WINDOWS = (
-    "Install NVIDIA's driver for Windows if there is such a card, and run `wsl --update`; inside "
+    "Install NVIDIA's driver for Windows if there is such a card, and run “wsl --update”; inside "
     "WSL2 no driver is to be installed. Otherwise use llama.cpp."
 )
 _GB = 1e9
@@ -229,8 +229,8 @@ def _ram(info: SystemInfo) -> Iterator[Finding]:
             False,
             f"WSL2 has little memory: {there}.",
             "vLLM's own processes take some of it besides the card's, and more as a model is read.",
-            "Raise `memory` under [wsl2] in .wslconfig in your Windows folder, then run "
-            "`wsl --shutdown`.",
+            "Raise “memory” under [wsl2] in .wslconfig in your Windows folder, then run "
+            "“wsl --shutdown”.",
             "ram",
             warning=True,
         )
@@ -265,7 +265,7 @@ def _python(info: SystemInfo, pythons: Pythons) -> Finding:
             False,
             f"There is no Python {names} here.",
             "This build of vLLM is made for that version, and an environment needs it.",
-            f"Open {info.wsl.name} and run `sudo apt install python3`; Ubuntu 24.04 has 3.12."
+            f"Open {info.wsl.name} and run “sudo apt install python3”; Ubuntu 24.04 has 3.12."
             if info.wsl is not None
             else f"Install Python {names} so that uv or the command line finds it, then try again.",
             "python",

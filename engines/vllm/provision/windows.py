@@ -36,41 +36,41 @@ def trouble(wsl: Wsl2) -> Trouble:
             return Trouble(
                 "vLLM runs on Windows inside WSL2 only, which is not installed.",
                 "Its makers build it for Linux; WSL2 is Microsoft's Linux in Windows.",
-                "Open PowerShell as administrator, run `wsl --install`, and start the computer "
+                "Open PowerShell as administrator, run “wsl --install”, and start the computer "
                 "again. Only an administrator can do that; ask one if you are none.",
             )
         case "silent":
             return Trouble(
                 "WSL2 does not answer.",
                 "Hearth asked it which Linux it has, and it said nothing.",
-                "Run `wsl --shutdown`, or start the computer again. If WSL2 was never set up "
-                "here, run `wsl --install` as administrator first.",
+                "Run “wsl --shutdown”, or start the computer again. If WSL2 was never set up "
+                "here, run “wsl --install” as administrator first.",
             )
         case "empty":
             return Trouble(
                 "There is no Linux in this Windows yet.",
                 "WSL2 is here, but no distribution in it; Docker's or Podman's are for them alone.",
-                "Run `wsl --install -d Ubuntu-24.04`, choose a name and a password when it asks "
+                "Run “wsl --install -d Ubuntu-24.04”, choose a name and a password when it asks "
                 "for them, and look again.",
             )
         case "old":
             return Trouble(
                 f"{name} runs on WSL1, where vLLM cannot run.",
                 "WSL1 only imitates a Linux, and has no way to the graphics card.",
-                f"Run `wsl --set-version {name} 2`, which takes some minutes. If Windows refuses, "
-                "an administrator runs `wsl --install` first and starts the computer again.",
+                f"Run “wsl --set-version {name} 2”, which takes some minutes. If Windows refuses, "
+                "an administrator runs “wsl --install” first and starts the computer again.",
             )
         case "broken":
             return Trouble(
                 f"{name} does not start.",
                 f"Windows says: {wsl.said or 'nothing'}",
-                f"Run `wsl -d {name}` in PowerShell to see more. `wsl --update` as administrator "
+                f"Run “wsl -d {name}” in PowerShell to see more. “wsl --update” as administrator "
                 "and a start of the computer mend most of it.",
             )
         case _:
             return Trouble(
                 f"{name} does not see the folder of Hearth.",
                 "Windows' drives are not mounted there, or the folder is on another computer.",
-                "Turn `automount` on in its /etc/wsl.conf and run `wsl --shutdown`, or move the "
+                "Turn “automount” on in its /etc/wsl.conf and run “wsl --shutdown”, or move the "
                 "data folder to a drive of this computer (HEARTH_DATA_DIR).",
             )

@@ -42,7 +42,7 @@ class Distribution:
             raise EngineFailed(
                 f"Something could not be done in {self.name}, the Linux inside Windows.",
                 f"It says: {getattr(error, 'last', '') or error}",
-                f"Run `wsl -d {self.name}` to see whether it starts, then try again.",
+                f"Run “wsl -d {self.name}” to see whether it starts, then try again.",
             ) from error
 
     def start(self, role: str, pack: Path, *, apart: bool = False) -> subprocess.Popen[bytes]:

@@ -144,8 +144,8 @@ class WslSession:
             return EngineUnavailable(
                 f"There is no Python in {name} that Hearth's part there could run on.",
                 "It needs Python 3.11 or newer.",
-                f"Open {name} and run `sudo apt install python3`, or take a newer Linux: "
-                "`wsl --install -d Ubuntu-24.04`.",
+                f"Open {name} and run “sudo apt install python3”, or take a newer Linux: "
+                "“wsl --install -d Ubuntu-24.04”.",
             )
         if status == NO_DRIVES:
             return no_drives(name)
@@ -163,7 +163,7 @@ def _silent(name: str, said: str) -> EngineUnavailable:
     return EngineUnavailable(
         f"{name}, the Linux inside Windows, does not do what Hearth asks.",
         f"The last thing said was: {said}",
-        f"Run `wsl -d {name}` to see whether it starts, then try again.",
+        f"Run “wsl -d {name}” to see whether it starts, then try again.",
     )
 
 

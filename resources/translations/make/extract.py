@@ -184,10 +184,15 @@ def _is_said(text: str) -> bool:
 
 
 def _is_for_us(node: ast.AST, *, met: bool) -> bool:
-    """Text that stays within the program: docstrings, the log, types, and errors that are bugs."""
+    """Text that the window never shows: docstrings, the log, types, errors that are bugs, and what
+    an error says in the terminal alone."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.Assert | ast.AnnAssign) and not getattr(node, "value", None):
+        return True
+    if isinstance(node, ast.keyword):
+        return node.arg == "terminal"
+    if isinstance(node, ast.AnnAssign) and _name(node.target).endswith("IN_TERMINAL"):
         return True
     if isinstance(node, ast.Call):
         name = _name(node.func)

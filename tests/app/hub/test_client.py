@@ -211,7 +211,7 @@ def test_what_is_refused(hub: TestHub, client: Client) -> None:
             ask.repository("ada/Small-GGUF", "v2")
     with pytest.raises(TokenRefused) as caught:
         client("hf_wrong").repository("ada/Small-GGUF")
-    assert "hearth token" in caught.value.do
+    assert "hearth token" in caught.value.terminal
     assert TOKEN not in str(caught.value)
 
 
@@ -301,7 +301,7 @@ def test_a_gated_repository_says_where_its_licence_is(hub: TestHub, client: Clie
             ask._read(repository, repository.variants[0].files[0], 0, 100)
         assert caught.value.licence_page == f"{hub.url}/ada/Shut-GGUF"
         assert caught.value.licence_page in caught.value.do
-        assert words in caught.value.do
+        assert words in caught.value.terminal
     ask = client("hf_good")
     repository = ask.repository("ada/Shut-GGUF")
     assert len(ask._read(repository, repository.variants[0].files[0], 0, 100)) == 100

@@ -32,7 +32,7 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(DataFolderReadOnly) as caught:
         DataFolder(tmp_path / "taken").prepare()
-    assert "--data-dir" in caught.value.do
+    assert "--data-dir" in caught.value.terminal
     assert (tmp_path / "taken").read_text() == "a file"
 
 

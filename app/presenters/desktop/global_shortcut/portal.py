@@ -110,8 +110,8 @@ class PortalShortcut(QObject):
 
     def _refused(self) -> None:
         self._told(
-            "This desktop has no portal for global shortcuts. A shortcut of the desktop itself "
-            "can start `hearth --quick-ask`."
+            "This desktop lets no program listen for keys everywhere. A shortcut of the desktop "
+            "itself can open the small window; the guide to the terminal has its command."
         )
 
     def _listen(self, interface: str, member: str, heard: Callable[[Message], None]) -> None:

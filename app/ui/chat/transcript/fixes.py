@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _tr = QCoreApplication.translate
 
-IN_THE_WINDOW = ("stop_worker", "free_memory", "install", "open_settings")
+IN_THE_WINDOW = ("stop_worker", "free_memory", "install", "open_settings", "enter_key")
 """Actions that the page of a chat cannot do by itself."""
 
 
@@ -26,16 +26,20 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
     match failure.action, failure.value:
         case "shorter_context", int(tokens) if tokens > 0:
             words = _tr("failure", "Use a context of {0} tokens").format(figure(tokens))
-            return "lower", words
+            found = "lower", words
         case "stop_worker", _:
-            return "stop", _tr("failure", "Stop vLLM, then try again")
+            found = "stop", _tr("failure", "Stop vLLM, then try again")
         case "free_memory", _:
-            return "memory", _tr("failure", "Free Hearth’s memory, then try again")
+            found = "memory", _tr("failure", "Free Hearth’s memory, then try again")
         case "install", _:
-            return "download", _tr("failure", "See what it takes to install it")
+            found = "download", _tr("failure", "See what it takes to install it")
         case "open_settings", _:
-            return "sliders", _tr("failure", "Open the settings")
-    return None
+            found = "sliders", _tr("failure", "Open the settings")
+        case "enter_key", _:
+            found = "key", _tr("failure", "Enter the key…")
+        case _:
+            return None
+    return found
 
 
 class Fixes(QObject):

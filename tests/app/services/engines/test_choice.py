@@ -78,7 +78,7 @@ def test_without_vllm_its_reason_is_given(desk: Desk) -> None:
     with pytest.raises(EngineUnavailable) as caught:
         desk.choice.on(desk.library.starter, "vllm")
     assert caught.value.why == "It is not installed."
-    assert "hearth engines install vllm" in caught.value.do
+    assert "hearth engines install vllm" in caught.value.terminal
     with pytest.raises(EngineUnavailable):
         desk.choice.use("vllm")
     assert desk.settings.read().engine == "auto"
@@ -88,7 +88,7 @@ def test_what_a_download_would_cost(desk: Desk) -> None:
     with pytest.raises(EngineUnavailable) as caught:
         desk.choice.on(desk.model("gemma-4-12B-it-Q4_0"), "vllm")
     assert "About 15.0 GB have to be downloaded." in caught.value.why
-    assert "hearth models pull RedHatAI/gemma-4-12B-it-FP8-Dynamic" in caught.value.do
+    assert "hearth models pull RedHatAI/gemma-4-12B-it-FP8-Dynamic" in caught.value.terminal
 
 
 def test_what_does_not_suit_the_card_or_is_not_known(desk: Desk) -> None:
@@ -101,7 +101,7 @@ def test_what_does_not_suit_the_card_or_is_not_known(desk: Desk) -> None:
     assert "knows none" in caught.value.why
     with pytest.raises(EngineUnavailable) as caught:
         desk.choice.on(desk.library.starter, "remote")
-    assert "hearth servers list" in caught.value.do
+    assert "hearth servers list" in caught.value.terminal
 
 
 def test_the_setting_chooses_for_what_is_here_twice(desk: Desk) -> None:

@@ -284,8 +284,8 @@ def test_who_needs_a_key_is_told_how_to_give_it(place: Place) -> None:
         profile = place.servers.save(new(server.address), None)
         with pytest.raises(ServerRefused) as caught:
             place.servers.test(profile)
-        assert "HEARTH_KEY_TEAM" in caught.value.do
-        assert "--key-stdin" in caught.value.do
+        assert "HEARTH_KEY_TEAM" in caught.value.terminal
+        assert "--key-stdin" in caught.value.terminal
         with pytest.raises(ServerRefused, match="HEARTH_KEY_TEAM"):
             ask_at(place, profile)
 

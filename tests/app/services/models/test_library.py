@@ -66,7 +66,7 @@ def test_what_is_no_chat_model_is_not_added(services: Services, tmp_path: Path) 
 def test_an_unknown_name_says_what_to_do(services: Services) -> None:
     with pytest.raises(ModelUnknown) as caught:
         services.library.find("gemma")
-    assert "models list" in caught.value.do
+    assert "models list" in caught.value.terminal
 
 
 class TestDrafters:

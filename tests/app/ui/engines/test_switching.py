@@ -7,9 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from app.core.engines.installation import InstallState
+from app.core.errors import TokenMalformed
 from app.core.models.counterparts import Counterpart
 from app.core.models.entry import ModelEntry
 from app.ui.chat.composer.mtp_chip import MtpChip, MtpPopover
@@ -19,7 +22,7 @@ from engines.cancel import CancelToken
 from engines.errors import Action, EngineFailed
 from engines.types import LoadedModel, LoadPlan
 from tests.app.ui.conftest import Ui
-from tests.support.scripted_engines import ScriptedInstaller, ScriptedManager
+from tests.support.scripted_engines import ScriptedInstaller, ScriptedManager, ScriptedServers
 
 CHECKPOINT = ModelEntry("gemma-vllm", "Gemma 4 E4B it", Path(), engine="vllm", source="hub")
 FETCHED = Counterpart("vllm", "Gemma 4 E4B it", "FP8", None, "google/g-fp8", 3_400_000_000)
@@ -247,6 +250,36 @@ def test_a_failure_leads_to_the_settings_or_the_installation(ui: Ui) -> None:
     assert ui.find(QPushButton, "fixFailure").text() == "See what it takes to install it"
     ui.click("fixFailure")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
+
+
+def test_a_server_that_wants_a_key_is_given_it_and_asked_again(
+    ui: Ui, servers: ScriptedServers
+) -> None:
+    fail(ui, Action("enter_key", "team"))
+    assert ui.find(QPushButton, "fixFailure").text() == "Enter the key…"
+    ui.click("fixFailure")
+    field = ui.find(QLineEdit, "key")
+    assert field.window().focusWidget() is field
+    assert not ui.find(QPushButton, "saveKey").isEnabled()
+    QTest.keyClicks(field, "sk-good")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    ui.wait_for_text("Now it works.")
+    assert servers.keys["id-team"] == "sk-good"
+    assert not ui.has("keyDialog")
+
+
+def test_a_key_that_cannot_be_kept_is_said_where_it_was_typed(
+    ui: Ui, servers: ScriptedServers
+) -> None:
+    fail(ui, Action("enter_key", "team"))
+    ui.click("fixFailure")
+    servers.error = TokenMalformed("That is no key.", "It has a space in it.", "Copy it whole.")
+    QTest.keyClicks(ui.find(QLineEdit, "key"), "sk bad")
+    ui.click("saveKey")
+    ui.qtbot.waitUntil(lambda: ui.has("keyProblem"))
+    assert "It has a space in it." in ui.find(QLabel, "keyProblem").text()
+    assert ui.find(QLineEdit, "key").text() == "sk bad"
+    ui.click("cancelKey")
 
 
 def test_a_failure_without_an_action_has_no_such_button(ui: Ui) -> None:

@@ -50,6 +50,27 @@ def test_a_server_is_added_tested_chosen_and_asked(ui: Ui) -> None:
         assert chosen.name not in names
 
 
+def test_a_key_that_a_server_comes_to_want_is_entered_at_the_failed_answer(ui: Ui) -> None:
+    ui.presenters.settings.set("auto_titles", False)
+    with OpenAiServer("vllm") as server:
+        add(ui, "team", server.address)
+        ui.click("saveServer")
+        ui.qtbot.waitUntil(lambda: any(it.engine == "remote" for it in ui.window.chooser.entries()))
+        chosen = next(it for it in ui.window.chooser.entries() if it.engine == "remote")
+        ui.click(f"use-{chosen.id}")
+        server.api_key = "sk-of-the-team"
+        ui.ask("Hi")
+        ui.qtbot.waitUntil(lambda: ui.has("fixFailure"))
+        assert text(ui, "failureWhat") == "team wants a key."
+        ui.click("fixFailure")
+        QTest.keyClicks(ui.find(QLineEdit, "key"), "sk-of-the-team")
+        ui.click("saveKey")
+        ui.qtbot.waitUntil(lambda: len(server.chats()) == 1)
+        ui.qtbot.waitUntil(lambda: not ui.has("fixFailure"))
+        ui.wait_for_answer()
+        assert ui.texts[1]
+
+
 def test_offline_another_computer_is_refused_with_the_reason(ui: Ui) -> None:
     add(ui, "far", "https://ai.example.org")
     ui.click("saveServer")
