@@ -56,7 +56,7 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
             f"{_counted(report.messages, 'message')}{source}."
         )
     if report.back:
-        said.append(f"Back from the trash: {_counted(report.back, 'chat')}.")
+        said.append(f"Restored from the trash: {_counted(report.back, 'chat')}.")
     if report.here:
         said.append(f"Already here: {_counted(report.here, 'chat')}.")
     for what, count in sorted(report.left_out.items()):

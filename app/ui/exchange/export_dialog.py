@@ -42,9 +42,9 @@ class ExportDialog(Dialog):
         column.addWidget(self._kind)
         column.addWidget(self._said)
         self._reasoning = self._switch(
-            column, "exportReasoning", self.tr("With the model's reasoning")
+            column, "exportReasoning", self.tr("Include the model’s reasoning")
         )
-        self._branches = self._switch(column, "exportBranches", self.tr("With all branches"))
+        self._branches = self._switch(column, "exportBranches", self.tr("Include all branches"))
         self._one_file: Switch | None = None
         if count > 1:
             self._one_file = self._switch(column, "exportOneFile", self.tr("All chats in one file"))

@@ -99,7 +99,7 @@ class ImportDialog(QDialog):
             title = self.tr("There is nothing new to import")
         self._list.show_reports(reports, done=False)
         self._reports = reports
-        said = self.tr("They come into folders of their own, and can be taken back as one.")
+        said = self.tr("They go into folders of their own, and one click undoes the import.")
         self._show("preview", title, said if count else "")
         self._go.setEnabled(count > 0)
 

@@ -30,7 +30,7 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
             what = _tr("{0} from {1}").format(what, ", ".join(report.sources))
         said.append(verb.format(what))
     if report.back:
-        said.append(_tr("Back from the trash: {0}.").format(_chats(report.back)))
+        said.append(_tr("Restored from the trash: {0}.").format(_chats(report.back)))
     if report.here:
         said.append(_tr("Already here: {0}.").format(_chats(report.here)))
     for what, count in sorted(report.left_out.items()):

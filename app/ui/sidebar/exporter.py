@@ -33,7 +33,7 @@ class Exporter(QObject):
         """Let the user pick how, then a file for one chat, or a file or folder for several."""
         ids = tuple(chat_ids)
         if not ids:
-            self._notifier.say(self.tr("There is nothing to export in it."))
+            self._notifier.say(self.tr("There is nothing to export."))
             return
         dialog = ExportDialog(self._title(ids), len(ids), self._window)
         dialog.chosen.connect(lambda options, one: self._ask_where(ids, options, one))

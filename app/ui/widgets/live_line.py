@@ -1,4 +1,4 @@
-"""A line or two of text that follow something quick without flickering or moving others."""
+"""A line of text that follows something quick without flickering or moving others."""
 
 from __future__ import annotations
 
@@ -12,19 +12,15 @@ PAUSE_MS = 250
 
 
 class LiveLine(ElidedLabel):
-    """Takes what room is left, whatever it says. title: its name for screen readers; what it says
-    is its description. lines: as of `ElidedLabel`."""
+    """Takes what room is left, whatever it says.
+
+    title: its name for screen readers; what it says is its description.
+    """
 
     def __init__(
-        self,
-        title: str,
-        look: str = "",
-        name: str = "",
-        parent: QWidget | None = None,
-        *,
-        lines: int = 1,
+        self, title: str, look: str = "", name: str = "", parent: QWidget | None = None
     ) -> None:
-        super().__init__("", look, name, parent, lines=lines)
+        super().__init__("", look, name, parent)
         self._title = title
         self._next: str | None = None
         self._pause = QTimer(self)

@@ -110,15 +110,15 @@ class ChatMtp(QObject):
 
     def _ask_for_restart(self, ready: Ready, chosen: MtpMode) -> None:
         lines = [
-            self.tr("Start the engine again?"),
+            self.tr("Restart the engine?"),
             self.tr(
-                "{0} runs on an engine that takes multi-token prediction in or out only when it "
-                "starts. That takes about {1} s, and happens with the next message."
+                "The engine of {0} can change multi-token prediction only as it starts. It "
+                "restarts with the next message, in about {1} s."
             ).format(ready.entry.name, figure(ready.loaded.restart_s)),
         ]
         answers = [
-            ("keepMtp", self.tr("Leave it as it is")),
-            ("restartForMtp", self.tr("Start it again")),
+            ("keepMtp", self.tr("Keep it")),
+            ("restartForMtp", self.tr("Restart")),
         ]
 
         def answered(name: str) -> None:
@@ -216,7 +216,7 @@ class ChatMtp(QObject):
         """Say what changes or takes time with the next message; "" if nothing does."""
         ready = self._loaded_here()
         if self._is_due and ready is not None:
-            return self.tr("With the next message the engine starts again: about {0} s.").format(
+            return self.tr("The engine restarts with the next message: about {0} s.").format(
                 figure(ready.loaded.restart_s)
             )
         running = self._generation.running_mtp(self._chat_id) if self._chat_id else None

@@ -38,7 +38,9 @@ class StayLine(Panel):
     def show_model(self, server: str | None) -> None:
         """Show that the chat is kept from a server; None hides the line."""
         if server is not None:
-            words = self.tr("Nobody has chosen {0} for it, so a model of this computer answers.")
+            words = self.tr(
+                "{0} was not chosen for this chat, so a model on this computer answers."
+            )
             self._why.setText(words.format(server))
             self.setAccessibleDescription(self._why.text())
             self._send.setAccessibleName(self.tr("Send this chat to {0}").format(server))

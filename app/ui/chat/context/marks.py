@@ -84,7 +84,7 @@ class ContextMarks(QObject):
 
         line = view.findChild(ProgressLine)
         if news.state == "begun" and line is not None:
-            line.say(self.tr("Summing up the {0} oldest messages").format(news.messages))
+            line.say(self.tr("Summarising the {0} oldest messages").format(news.messages))
         elif line is not None:
             line.wait()
         if news.state == "failed":
@@ -100,7 +100,7 @@ class ContextMarks(QObject):
     def _say_failure(self, view: MessageView) -> None:
         why = self._failures.get(view.message.id)
         if why is not None:
-            words = self.tr("The oldest messages could not be summed up, and are left out. {0}")
+            words = self.tr("The oldest messages could not be summarised and are left out. {0}")
             note = Label(words.format(why), "caution", name="notSummedUp", wrap=True)
             view.show_part("notSummedUp", note, above=True)
 

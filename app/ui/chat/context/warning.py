@@ -40,10 +40,10 @@ class ContextWarning(Panel):
         self._columns = 0
         self._buttons: dict[str, QPushButton] = {}
         for key, text in (
-            ("send", self.tr("Send all the same")),
+            ("send", self.tr("Send anyway")),
             ("shorten", self.tr("Shorten it")),
-            ("compact", self.tr("Sum up older ones")),
-            ("leave_out", self.tr("Leave out older ones")),
+            ("compact", self.tr("Summarise older messages")),
+            ("leave_out", self.tr("Leave out older messages")),
             ("larger", self.tr("Larger context")),
         ):
             button = QPushButton(text, self)

@@ -62,15 +62,15 @@ def standing(use: ContextUse) -> str:
     """Say in a sentence what happens with the next message."""
     if use.fits:
         words = (
-            _tr("context", "Everything fits; there is room for about {0} tokens more.")
+            _tr("context", "Everything fits, with room for about {0} more tokens.")
             if use.context
-            else _tr("context", "The server does not tell how much fits into its context.")
+            else _tr("context", "The server does not say how large its context is.")
         )
         return words.format(figure(use.room - use.total))
     if not use.possible:
         return problem(use)[1]
     if use.policy == "compact":
-        return _tr("context", "The oldest messages will be summed up before it is answered.")
+        return _tr("context", "The oldest messages will be summarised first.")
     count = len(use.left)
     if count == 0:
         return _tr("context", "Little room is left for an answer.")
@@ -98,7 +98,7 @@ def problem(use: ContextUse) -> tuple[str, str]:
         )
     if use.policy == "stop":
         return (
-            _tr("context", "This message does not fit the context any more"),
+            _tr("context", "This message no longer fits"),
             _tr(
                 "context",
                 "The chat takes {0} tokens with it, and there is room for {1}. It is set to stop"
@@ -125,8 +125,8 @@ def policies() -> tuple[tuple[OverflowPolicy, str, str], ...]:
         ),
         (
             "compact",
-            _tr("context", "Sum up"),
-            _tr("context", "The model sums up the oldest messages, and goes on from its summary."),
+            _tr("context", "Summarise"),
+            _tr("context", "The model summarises the oldest messages and goes on from there."),
         ),
         (
             "stop",

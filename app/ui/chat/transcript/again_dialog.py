@@ -66,7 +66,7 @@ class AgainDialog(Dialog):
         self._seed.setObjectName("againSeed")
         self._seed.setPlaceholderText(self.tr("A new one"))
         column = self.column
-        said = self.tr("The answer that is there stays, as another branch.")
+        said = self.tr("The present answer stays as another branch.")
         column.addWidget(Label(said, "muted", wrap=True))
         form = QGridLayout()
         form.setHorizontalSpacing(2 * GRID)

@@ -314,7 +314,7 @@ class ChatAnswers(QObject):
             return
         self._notifier.ask(
             (translated(plan.doubt.what), translated(plan.doubt.why), translated(plan.doubt.do)),
-            (("cancel", self.tr("Cancel")), ("reproduce", self.tr("Reproduce all the same"))),
+            (("cancel", self.tr("Cancel")), ("reproduce", self.tr("Reproduce anyway"))),
             answered,
         )
 

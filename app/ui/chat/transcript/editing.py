@@ -80,9 +80,9 @@ class Editing(QObject):
         message = view.message
         sends = message.role == "user"
         if sends:
-            note = self.tr("The former wording and its answers stay, as another branch.")
+            note = self.tr("The old wording and its answers stay as another branch.")
         else:
-            note = self.tr("The model’s own words stay, as another branch.")
+            note = self.tr("The model’s own words stay as another branch.")
         editor = InlineEdit(message.text, self._written[message.id], note, sends=sends)
         editor.set_send_with(self._send_with)
         editor.changed.connect(lambda text: self._keep(message.id, text))
@@ -119,7 +119,7 @@ class Editing(QObject):
                 self._written[message.id] = text
                 self.begin(message)
 
-            self._notifier.offer_undo(self.tr("Your changes were put away."), again)
+            self._notifier.offer_undo(self.tr("Your changes were discarded."), again)
 
     def _edited(self, answer: StoredMessage) -> None:
         if answer.parent_id in self._said:

@@ -54,7 +54,7 @@ def message_menu(
     elif last:
         add("regenerate", _tr("message", "Answer this question"))
     menu.addSeparator()
-    stays = _tr("message", "Let it leave the context") if message.pinned else None
+    stays = _tr("message", "Stop keeping in the context") if message.pinned else None
     add("pin", stays or _tr("message", "Keep in the context"))
     add("branches", _tr("message", "All branches…"))
     alone = last and ended
@@ -104,7 +104,7 @@ def fill_models(
             action.setIcon(icon("server", theme_of(menu.palette()).muted, 16))
         action.triggered.connect(lambda _=False, chosen=entry.id: use(chosen))
     if not others:
-        menu.addAction(_tr("message", "There is no other model here")).setEnabled(False)
+        menu.addAction(_tr("message", "No other model yet")).setEnabled(False)
 
 
 def _menu(name: str, parent: QWidget) -> QMenu:

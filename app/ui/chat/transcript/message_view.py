@@ -253,7 +253,7 @@ class MessageView(QWidget):
             self._put("note", Label(notes[answer.state], "small", name="endNote"))
         elif answer.state == "complete" and answer.facts:
             if answer.facts.finish_reason == "length":
-                words = self.tr("This answer reached its longest length.")
+                words = self.tr("This answer reached its length limit.")
                 self._put("note", Label(words, "small", name="endNote"))
         elif answer.state == "failed" and answer.failure:
             card = FailureCard(answer.failure)

@@ -66,9 +66,7 @@ class TreeDialog(QDialog):
         for stretch in stretches:
             self._add(stretch, self._tree.invisibleRootItem())
         self._tree.expandAll()
-        note = self.tr(
-            "This chat has no branches yet. Edit a message, or answer again, to part it."
-        )
+        note = self.tr("This chat has no branches yet. Edit a message or answer again to make one.")
         if len(stretches) > 1 or any(stretch.after for stretch in stretches):
             note = self.tr("What is shown now is marked. Enter or a double click goes there.")
         column.addWidget(Label(note, "muted", name="treeNote", wrap=True))

@@ -305,7 +305,7 @@ def test_a_report_says_what_was_read_and_what_not(tmp_path: Path) -> None:
     )
     chat_id = files[0].chats[0].chat.id
     assert "Already here: 1 chat." in told(reports(files, {chat_id: False}), done=False)
-    assert "Back from the trash: 1 chat." in told(reports(files, {chat_id: True}), done=False)
+    assert "Restored from the trash: 1 chat." in told(reports(files, {chat_id: True}), done=False)
 
 
 def test_a_cancelled_look_reads_no_further(tmp_path: Path) -> None:

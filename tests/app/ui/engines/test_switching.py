@@ -159,11 +159,11 @@ def test_a_restart_for_mtp_is_asked_for_once_with_its_cost(ui: Ui) -> None:
     ui.click("restartForMtp")
     assert mode(ui) == "off"
     chip = ui.find(MtpChip)
-    assert chip.sentence == "With the next message the engine starts again: about 84 s."
+    assert chip.sentence == "The engine restarts with the next message: about 84 s."
     press_mtp(ui, "on")
     assert not ui.has("messageDialog")
     assert mode(ui) == "on"
-    assert "starts again" not in chip.sentence
+    assert "restarts" not in chip.sentence
 
 
 def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
@@ -184,10 +184,10 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     assert held is not None
     assert held.id == "guide-elsewhere"
     press_mtp(ui, "off")
-    assert "The guide elsewhere runs on an engine" in ui.find(QLabel, "line2").text()
+    assert "The engine of The guide elsewhere" in ui.find(QLabel, "line2").text()
     ui.click("restartForMtp")
     chip = ui.find(MtpChip)
-    assert chip.sentence == "With the next message the engine starts again: about 84 s."
+    assert chip.sentence == "The engine restarts with the next message: about 84 s."
 
 
 def test_between_auto_and_on_nothing_starts_again(ui: Ui) -> None:

@@ -74,7 +74,7 @@ def test_an_import_is_undone_as_one(ui: Ui, export: Path) -> None:
     assert ui.app.chats.chats() == []
     ui.window.importer.look([export])
     wait_for(ui, "Chats to import: 2")
-    assert "Back from the trash: 2 chats." in said(ui)
+    assert "Restored from the trash: 2 chats." in said(ui)
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")
     assert len(ui.app.chats.chats()) == 2

@@ -235,7 +235,7 @@ def test_a_summary_is_a_fold_in_the_transcript(ui: Ui) -> None:
 def test_a_summary_that_fails_is_said_and_the_oldest_leave(small: Ui) -> None:
     small.presenters.settings.set("overflow", "compact")
     fill(small)
-    assert "could not be summed up" in small.find(QLabel, "notSummedUp").text()
+    assert "could not be summarised" in small.find(QLabel, "notSummedUp").text()
 
 
 def test_a_larger_context_is_the_chats_own(small: Ui) -> None:
