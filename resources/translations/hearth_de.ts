@@ -407,6 +407,7 @@
       <location filename="../../app/ui/notify.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/prompts/variables_dialog.py" />
+      <location filename="../../app/ui/servers/key_dialog.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Cancel</source>
       <translation>Abbrechen</translation>
@@ -738,8 +739,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
-      <source>Start the engine again?</source>
-      <translation>Die Engine neu starten?</translation>
+      <source>Restart the engine?</source>
+      <translation>Engine neu starten?</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
@@ -773,18 +774,24 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
-      <source>Leave it as it is</source>
-      <translation>So lassen, wie es ist</translation>
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/details/metadata_dialog.py" />
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Keep it</source>
+      <translation>So lassen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
-      <source>Start it again</source>
+      <source>Restart</source>
       <translation>Neu starten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
-      <source>{0} runs on an engine that takes multi-token prediction in or out only when it starts. That takes about {1} s, and happens with the next message.</source>
-      <translation>{0} läuft auf einer Engine, die Multi-Token-Vorhersage nur beim Start hinein- oder herausnimmt. Das dauert etwa {1} s und geschieht mit der nächsten Nachricht.</translation>
+      <source>The engine of {0} can change multi-token prediction only as it starts. It restarts with the next message, in about {1} s.</source>
+      <translation>Die Engine von {0} kann die Multi-Token-Vorhersage nur beim Start ändern. Sie startet mit der nächsten Nachricht neu, in etwa {1} s.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
@@ -793,7 +800,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
-      <source>With the next message the engine starts again: about {0} s.</source>
+      <source>The engine restarts with the next message: about {0} s.</source>
       <translation>Mit der nächsten Nachricht startet die Engine neu: etwa {0} s.</translation>
     </message>
     <message>
@@ -1010,8 +1017,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/stay_line.py" />
-      <source>Nobody has chosen {0} for it, so a model of this computer answers.</source>
-      <translation>Niemand hat {0} für ihn gewählt, darum antwortet ein Modell dieses Computers.</translation>
+      <source>{0} was not chosen for this chat, so a model on this computer answers.</source>
+      <translation>{0} ist für diesen Chat nicht gewählt, darum antwortet ein Modell auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/stay_line.py" />
@@ -1168,13 +1175,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/marks.py" />
-      <source>The oldest messages could not be summed up, and are left out. {0}</source>
-      <translation>Die ältesten Nachrichten ließen sich nicht zusammenfassen und bleiben weg. {0}</translation>
+      <source>The oldest messages could not be summarised and are left out. {0}</source>
+      <translation>Die ältesten Nachrichten konnten nicht zusammengefasst werden und fehlen. {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/marks.py" />
-      <source>Summing up the {0} oldest messages</source>
-      <translation>Die {0} ältesten Nachrichten werden zusammengefasst</translation>
+      <source>Summarising the {0} oldest messages</source>
+      <translation>Fasse die {0} ältesten Nachrichten zusammen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/meter.py" />
@@ -1183,7 +1190,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/warning.py" />
-      <source>Send all the same</source>
+      <source>Send anyway</source>
       <translation>Trotzdem senden</translation>
     </message>
     <message>
@@ -1193,12 +1200,12 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/warning.py" />
-      <source>Sum up older ones</source>
+      <source>Summarise older messages</source>
       <translation>Ältere zusammenfassen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/warning.py" />
-      <source>Leave out older ones</source>
+      <source>Leave out older messages</source>
       <translation>Ältere auslassen</translation>
     </message>
     <message>
@@ -1236,8 +1243,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
-      <source>The oldest messages will be summed up before it is answered.</source>
-      <translation>Vor der Antwort werden die ältesten Nachrichten zusammengefasst.</translation>
+      <source>The oldest messages will be summarised first.</source>
+      <translation>Die ältesten Nachrichten werden zuerst zusammengefasst.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
@@ -1273,13 +1280,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
-      <source>Everything fits; there is room for about {0} tokens more.</source>
+      <source>Everything fits, with room for about {0} more tokens.</source>
       <translation>Alles passt; Platz ist noch für etwa {0} Token.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
-      <source>The server does not tell how much fits into its context.</source>
-      <translation>Der Server sagt nicht, wie viel in seinen Kontext passt.</translation>
+      <source>The server does not say how large its context is.</source>
+      <translation>Der Server sagt nicht, wie groß sein Kontext ist.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
@@ -1298,8 +1305,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
-      <source>This message does not fit the context any more</source>
-      <translation>Diese Nachricht passt nicht mehr in den Kontext</translation>
+      <source>This message no longer fits</source>
+      <translation>Diese Nachricht passt nicht mehr</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
@@ -1314,12 +1321,12 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
-      <source>Sum up</source>
+      <source>Summarise</source>
       <translation>Zusammenfassen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
-      <source>The model sums up the oldest messages, and goes on from its summary.</source>
+      <source>The model summarises the oldest messages and goes on from there.</source>
       <translation>Das Modell fasst die ältesten Nachrichten zusammen und macht damit weiter.</translation>
     </message>
     <message>
@@ -1455,8 +1462,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <source>The answer that is there stays, as another branch.</source>
-      <translation>Die vorhandene Antwort bleibt als weiterer Zweig erhalten.</translation>
+      <source>The present answer stays as another branch.</source>
+      <translation>Die jetzige Antwort bleibt als anderer Zweig.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
@@ -1703,8 +1710,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
-      <source>Reproduce all the same</source>
-      <translation>Trotzdem reproduzieren</translation>
+      <source>Reproduce anyway</source>
+      <translation>Trotzdem wiederholen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
@@ -1723,18 +1730,18 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/editing.py" />
-      <source>The former wording and its answers stay, as another branch.</source>
-      <translation>Der frühere Wortlaut und seine Antworten bleiben als weiterer Zweig erhalten.</translation>
+      <source>The old wording and its answers stay as another branch.</source>
+      <translation>Der alte Wortlaut und seine Antworten bleiben als anderer Zweig.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/editing.py" />
-      <source>The model’s own words stay, as another branch.</source>
-      <translation>Die Worte des Modells bleiben als weiterer Zweig erhalten.</translation>
+      <source>The model’s own words stay as another branch.</source>
+      <translation>Die Worte des Modells bleiben als anderer Zweig.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/editing.py" />
-      <source>Your changes were put away.</source>
-      <translation>Deine Änderungen wurden beiseitegelegt.</translation>
+      <source>Your changes were discarded.</source>
+      <translation>Deine Änderungen wurden verworfen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -1755,6 +1762,11 @@
       <location filename="../../app/ui/chat/transcript/fixes.py" />
       <source>Open the settings</source>
       <translation>Einstellungen öffnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/fixes.py" />
+      <source>Enter the key…</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -1906,8 +1918,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>Let it leave the context</source>
-      <translation>Aus dem Kontext fallen lassen</translation>
+      <source>Stop keeping in the context</source>
+      <translation>Nicht mehr im Kontext behalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
@@ -1973,8 +1985,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>There is no other model here</source>
-      <translation>Hier gibt es kein anderes Modell</translation>
+      <source>No other model yet</source>
+      <translation>Noch kein anderes Modell</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_view.py" />
@@ -2015,8 +2027,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_view.py" />
-      <source>This answer reached its longest length.</source>
-      <translation>Diese Antwort hat ihre größte Länge erreicht.</translation>
+      <source>This answer reached its length limit.</source>
+      <translation>Diese Antwort hat ihre Höchstlänge erreicht.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
@@ -2075,8 +2087,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
-      <source>This chat has no branches yet. Edit a message, or answer again, to part it.</source>
-      <translation>Dieser Chat hat noch keine Zweige. Eine Nachricht bearbeiten oder neu antworten lassen, um einen anzulegen.</translation>
+      <source>This chat has no branches yet. Edit a message or answer again to make one.</source>
+      <translation>Dieser Chat hat noch keine Zweige. Bearbeite eine Nachricht oder lass neu antworten, dann entsteht einer.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
@@ -2237,16 +2249,6 @@
       <location filename="../../app/ui/connections/connections_page.py" />
       <source>Columns</source>
       <translation>Spalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
-      <location filename="../../app/ui/engines/engines_page.py" />
-      <location filename="../../app/ui/models/details/details_page.py" />
-      <location filename="../../app/ui/models/details/metadata_dialog.py" />
-      <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Keep it</source>
-      <translation>So lassen</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
@@ -3086,13 +3088,13 @@
     </message>
     <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
-      <source>With the model's reasoning</source>
-      <translation>Mit den Überlegungen des Modells</translation>
+      <source>Include the model’s reasoning</source>
+      <translation>Gedanken des Modells mit exportieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
-      <source>With all branches</source>
-      <translation>Mit allen Zweigen</translation>
+      <source>Include all branches</source>
+      <translation>Alle Zweige mit exportieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
@@ -3141,8 +3143,8 @@
     </message>
     <message>
       <location filename="../../app/ui/exchange/import_dialog.py" />
-      <source>They come into folders of their own, and can be taken back as one.</source>
-      <translation>Sie kommen in eigene Ordner und lassen sich zusammen wieder zurücknehmen.</translation>
+      <source>They go into folders of their own, and one click undoes the import.</source>
+      <translation>Sie kommen in eigene Ordner, und ein Klick macht den Import rückgängig.</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/import_dialog.py" />
@@ -3289,8 +3291,8 @@
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
       <location filename="../../app/core/exchange/report.py" />
-      <source>Back from the trash: {0}.</source>
-      <translation>Zurück aus dem Papierkorb: {0}.</translation>
+      <source>Restored from the trash: {0}.</source>
+      <translation>Aus dem Papierkorb zurückgeholt: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
@@ -3417,11 +3419,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>New chats begin with {0}.</source>
-      <translation>Neue Chats beginnen mit {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/chooser.py" />
       <source>Use {0} where it lies?</source>
       <translation>{0} dort verwenden, wo es liegt?</translation>
     </message>
@@ -3429,6 +3426,11 @@
       <location filename="../../app/ui/models/chooser.py" />
       <source>{0} is off the list. Its file is untouched.</source>
       <translation>{0} steht nicht mehr in der Liste. Die Datei ist unberührt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/chooser.py" />
+      <source>New chats begin with {0}.</source>
+      <translation>Neue Chats beginnen mit {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -5174,6 +5176,28 @@
       <translation>Noch keine Prompts. Schreib einen auf der Seite „Assistenten“, unter „Prompts“.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/servers/key_dialog.py" />
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Key</source>
+      <translation>Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/key_dialog.py" />
+      <source>Save and try again</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/key_dialog.py" />
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>It is kept in the system’s keyring, and shown to this server only.</source>
+      <translation>Er liegt im Schlüsselbund des Systems und wird nur diesem Server gezeigt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/key_dialog.py" />
+      <source>Key for {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>if it asks for one</source>
       <translation>falls er einen verlangt</translation>
@@ -5197,11 +5221,6 @@
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Address</source>
       <translation>Adresse</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Key</source>
-      <translation>Schlüssel</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5238,11 +5257,6 @@
       <location filename="../../app/ui/servers/server_row.py" />
       <source>Test</source>
       <translation>Testen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>It is kept in the system’s keyring, and shown to this server only.</source>
-      <translation>Er liegt im Schlüsselbund des Systems und wird nur diesem Server gezeigt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5593,8 +5607,8 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/exporter.py" />
-      <source>There is nothing to export in it.</source>
-      <translation>Darin gibt es nichts zu exportieren.</translation>
+      <source>There is nothing to export.</source>
+      <translation>Hier gibt es nichts zu exportieren.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/exporter.py" />
@@ -5828,8 +5842,8 @@
     </message>
     <message>
       <location filename="../../app/ui/window/going_online.py" />
-      <source>Hearth was started with --offline, and stays so.</source>
-      <translation>Hearth wurde mit --offline gestartet und bleibt es.</translation>
+      <source>Hearth was started offline, and stays so.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/window/main_window.py" />
@@ -7819,8 +7833,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>Open {0}, accept the licence, and give Hearth your token: `hearth token set hf`.</source>
-      <translation>Öffne {0}, nimm die Lizenz an und gib Hearth dein Token: `hearth token set hf`.</translation>
+      <source>Open {0}, accept the licence, and give Hearth your token.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -7834,8 +7848,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>Make a new one at {0} and give it to Hearth with `hearth token set hf`; or forget it with `hearth token clear hf`.</source>
-      <translation>Leg auf {0} ein neues an und gib es Hearth mit `hearth token set hf`; oder vergiss es mit `hearth token clear hf`.</translation>
+      <source>Make a new one at {0} and give it to Hearth, or have Hearth forget it.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -7849,8 +7863,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>Check the name; `hearth models search WORDS` finds models.</source>
-      <translation>Prüfe den Namen; `hearth models search WÖRTER` findet Modelle.</translation>
+      <source>Check the name, or search for the model.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -7864,8 +7878,9 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>Choose another model; `hearth models search WORDS` finds models.</source>
-      <translation>Wähle ein anderes Modell; `hearth models search WÖRTER` findet Modelle.</translation>
+      <location filename="../../app/services/engines/runtime.py" />
+      <source>Choose another model.</source>
+      <translation>Wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -8293,8 +8308,8 @@
     </message>
     <message>
       <location filename="../../app/net/client.py" />
-      <source>“Stay offline” is on, in the settings or by --offline, so nothing was sent to {0}.</source>
-      <translation>„Offline bleiben“ ist an, in den Einstellungen oder durch --offline, deshalb wurde nichts an {0} gesendet.</translation>
+      <source>“Stay offline” is on, so nothing was sent to {0}.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/net/endpoint.py" />
@@ -8662,8 +8677,8 @@
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/portal.py" />
-      <source>This desktop has no portal for global shortcuts. A shortcut of the desktop itself can start `hearth --quick-ask`.</source>
-      <translation>Dieser Desktop hat kein Portal für globale Tastenkürzel. Ein Tastenkürzel des Desktops selbst kann `hearth --quick-ask` starten.</translation>
+      <source>This desktop lets no program listen for keys everywhere. A shortcut of the desktop itself can open the small window; the guide to the terminal has its command.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/portal.py" />
@@ -8868,8 +8883,8 @@
     </message>
     <message>
       <location filename="../../app/services/downloads/entries.py" />
-      <source>`hearth downloads list` shows all of them.</source>
-      <translation>`hearth downloads list` zeigt alle.</translation>
+      <source>Look at the list of downloads.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/downloads/queue.py" />
@@ -8908,8 +8923,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them.</source>
-      <translation>Wähle das Modell eines Servers mit --model PROFIL:MODELL; `hearth servers list` zeigt sie.</translation>
+      <source>Choose one of a server’s models.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8918,8 +8933,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>Import a checkpoint of it with `hearth models import`, or choose another model.</source>
-      <translation>Importiere einen Checkpoint davon mit `hearth models import`, oder wähle ein anderes Modell.</translation>
+      <source>Add a checkpoint of it, or choose another model.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8928,8 +8943,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>Import a GGUF file of it with `hearth models import`, or choose another model.</source>
-      <translation>Importiere eine GGUF-Datei davon mit `hearth models import`, oder wähle ein anderes Modell.</translation>
+      <source>Add a GGUF file of it, or choose another model.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8938,8 +8953,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>`hearth engines install vllm` says what it takes; leave out --engine to use llama.cpp.</source>
-      <translation>`hearth engines install vllm` sagt, was es braucht; ohne --engine antwortet llama.cpp.</translation>
+      <source>Install it under Engines, or let llama.cpp answer.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8948,18 +8963,13 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>Install it first: `hearth engines install vllm`.</source>
-      <translation>Installiere es zuerst: `hearth engines install vllm`.</translation>
+      <source>Install it first.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>, and its drafter: `hearth models pull {0}`</source>
-      <translation>, und seinen Drafter: `hearth models pull {0}`</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/choice.py" />
-      <source>Get it: `hearth models pull {0}`{1}.</source>
-      <translation>Hol es: `hearth models pull {0}`{1}.</translation>
+      <source>Download it first.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8968,6 +8978,7 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
+      <location filename="../../engines/registry.py" />
       <source>It is not installed.</source>
       <translation>Es ist nicht installiert.</translation>
     </message>
@@ -8983,8 +8994,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/device_trials.py" />
-      <source>`hearth hardware` shows the devices.</source>
-      <translation>`hearth hardware` zeigt die Geräte.</translation>
+      <source>Look at the devices under Engines.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/device_trials.py" />
@@ -9029,8 +9040,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
-      <source>`hearth engines list` shows what is there.</source>
-      <translation>`hearth engines list` zeigt, was da ist.</translation>
+      <source>Go on with the one that is here, or install vLLM under Engines.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
@@ -9074,8 +9085,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>Free some space, then install again; or run `hearth engines remove vllm` to give it back.</source>
-      <translation>Schaffe Platz und installiere dann noch einmal; oder gib ihn mit `hearth engines remove vllm` zurück.</translation>
+      <source>Free some space, then install again; or remove vLLM to give its space back.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -9268,11 +9279,6 @@
       <translation>Es braucht die Engine {0}, und die ist nicht hier.</translation>
     </message>
     <message>
-      <location filename="../../app/services/engines/runtime.py" />
-      <source>Choose another model.</source>
-      <translation>Wähle ein anderes Modell.</translation>
-    </message>
-    <message>
       <location filename="../../app/services/engines/servers.py" />
       <source>There is no server “{0}”.</source>
       <translation>Es gibt keinen Server „{0}“.</translation>
@@ -9284,8 +9290,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
-      <source>`hearth servers list` shows them all; `hearth servers add` makes one.</source>
-      <translation>`hearth servers list` zeigt alle; `hearth servers add` legt eines an.</translation>
+      <source>Add it under Servers, or choose another one.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
@@ -9326,8 +9332,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/vllm_loader.py" />
-      <source>Install it under Engines in the settings, or with `hearth engines install vllm`; or choose the model's GGUF file.</source>
-      <translation>Installiere es in den Einstellungen unter Engines oder mit `hearth engines install vllm`; oder wähle die GGUF-Datei des Modells.</translation>
+      <source>Install it under Engines, or choose the model's GGUF file.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/exchange/reading.py" />
@@ -9656,8 +9662,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
-      <source>`hearth models list` shows what is there; `hearth models import FILE` adds a file.</source>
-      <translation>`hearth models list` zeigt, was da ist; `hearth models import DATEI` fügt eine Datei hinzu.</translation>
+      <source>Choose another model, or add its file.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
@@ -9696,8 +9702,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
-      <source>`hearth servers test {0}` asks anew; `hearth models list` shows what is there.</source>
-      <translation>`hearth servers test {0}` fragt neu; `hearth models list` zeigt, was da ist.</translation>
+      <source>Test the server under Servers, or choose another model.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/models/library.py" />
@@ -9758,8 +9764,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>`hearth servers rm NAME` takes a server off, with all its models.</source>
-      <translation>`hearth servers rm NAME` entfernt einen Server mit all seinen Modellen.</translation>
+      <source>Remove the server under Servers to remove its models.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9841,8 +9847,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>Add it first: `hearth models import FILE`.</source>
-      <translation>Füge es zuerst hinzu: `hearth models import DATEI`.</translation>
+      <source>Add it to the list first.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9891,8 +9897,8 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>`hearth models list` shows those that are here; starter is the one of Hearth’s own.</source>
-      <translation>`hearth models list` zeigt die, die hier sind; starter ist das von Hearth selbst.</translation>
+      <source>Choose one of the models that are here.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -9901,8 +9907,8 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.</source>
-      <translation>Schreib sie wie: CUDA0, CUDA1. `hearth hardware` zeigt die Namen.</translation>
+      <source>Write it like: CUDA0, CUDA1. Their names are under Engines.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -9916,8 +9922,8 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>`hearth hardware` shows the devices and what is known of each.</source>
-      <translation>`hearth hardware` zeigt die Geräte und was von jedem bekannt ist.</translation>
+      <source>Their names are under Engines.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -9971,8 +9977,8 @@
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
-      <source>Use one of them, such as `hearth token status hf`.</source>
-      <translation>Nimm eines davon, etwa `hearth token status hf`.</translation>
+      <source>Use one of these names.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
@@ -9986,8 +9992,8 @@
     </message>
     <message>
       <location filename="../../app/store/chats.py" />
-      <source>`hearth chats list` shows all chats with their ids.</source>
-      <translation>`hearth chats list` zeigt alle Chats mit ihren Kennungen.</translation>
+      <source>Choose another chat.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/chats.py" />
@@ -10016,8 +10022,8 @@
     </message>
     <message>
       <location filename="../../app/store/db.py" />
-      <source>Put a copy of it back; to begin without chats, choose another data folder with --data-dir.</source>
-      <translation>Leg eine Kopie davon zurück; um ohne Chats zu beginnen, wähle mit --data-dir einen anderen Datenordner.</translation>
+      <source>Put a copy of it back; to begin without chats, move the data folder away.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10026,8 +10032,8 @@
     </message>
     <message>
       <location filename="../../app/store/db.py" />
-      <source>Allow writing to that file and its folder, or choose another with --data-dir.</source>
-      <translation>Erlaube das Schreiben in diese Datei und ihren Ordner oder wähle mit --data-dir einen anderen.</translation>
+      <source>Allow writing to that file and its folder.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10061,8 +10067,8 @@
     </message>
     <message>
       <location filename="../../app/store/db.py" />
-      <source>Update Hearth, or choose another data folder with --data-dir.</source>
-      <translation>Aktualisiere Hearth oder wähle mit --data-dir einen anderen Datenordner.</translation>
+      <source>Update Hearth.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10111,8 +10117,8 @@
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
-      <source>Check the disk, or choose another folder; the data folder is chosen with --data-dir.</source>
-      <translation>Prüfe die Platte oder wähle einen anderen Ordner; der Datenordner wird mit --data-dir gewählt.</translation>
+      <source>Check the disk, or choose another folder.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
@@ -10121,8 +10127,8 @@
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
-      <source>Allow writing to that folder, or choose another; the data folder is chosen with --data-dir.</source>
-      <translation>Erlaube das Schreiben in diesen Ordner oder wähle einen anderen; der Datenordner wird mit --data-dir gewählt.</translation>
+      <source>Allow writing to that folder, or choose another.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/message_rows.py" />
@@ -10276,18 +10282,13 @@
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
-      <source>The last copy is put back with `hearth chats restore {0}`.</source>
-      <translation>Die letzte Kopie legt `hearth chats restore {0}` zurück.</translation>
-    </message>
-    <message>
-      <location filename="../../app/store/snapshots.py" />
       <source>The copy {0} cannot be used.</source>
       <translation>Die Kopie {0} lässt sich nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
-      <source>`hearth chats restore list` shows all.</source>
-      <translation>`hearth chats restore list` zeigt alle.</translation>
+      <source>Choose another copy.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -10392,12 +10393,6 @@
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
-      <location filename="../../engines/dialect/template.py" />
-      <source>The model's chat template cannot be used.</source>
-      <translation>Die Chat-Vorlage des Modells lässt sich nicht verwenden.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
       <source>It leaves out what it is given.</source>
       <translation>Sie lässt weg, was sie bekommt.</translation>
     </message>
@@ -10418,8 +10413,13 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
-      <source>Mend it with “Edit metadata…” on the model's page or `hearth models edit`, or choose another model.</source>
-      <translation>Repariere sie mit „Metadaten bearbeiten …“ auf der Seite des Modells oder mit `hearth models edit`, oder wähle ein anderes Modell.</translation>
+      <source>Mend it with “Edit metadata…” on the model's page, or choose another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template.py" />
+      <source>The model's chat template cannot be used.</source>
+      <translation>Die Chat-Vorlage des Modells lässt sich nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
@@ -10652,8 +10652,8 @@
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
-      <source>Try another model, or update Hearth; `hearth doctor` checks what commonly breaks.</source>
-      <translation>Versuche ein anderes Modell oder aktualisiere Hearth; `hearth doctor` prüft, was oft kaputtgeht.</translation>
+      <source>Try another model, or update Hearth.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12482,8 +12482,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Ask whoever looks after the server whether your key may use this model.</source>
-      <translation>Frag, wer sich um den Server kümmert, ob dein Schlüssel dieses Modell nutzen darf.</translation>
+      <source>Ask whoever looks after the server whether your key may use this model, or enter another.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12607,18 +12607,13 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
+      <source>Enter the server’s key.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/faults.py" />
       <source>{0} has too much to do.</source>
       <translation>{0} hat zu viel zu tun.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>Put the server’s key into its profile; in the terminal `hearth servers add NAME ADDRESS --key-stdin` reads it, or set {0} in the environment.</source>
-      <translation>Trag den Schlüssel des Servers in sein Profil ein; im Terminal liest ihn `hearth servers add NAME ADDRESS --key-stdin`, oder setze {0} in der Umgebung.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/faults.py" />
-      <source>Put the server’s key into its profile.</source>
-      <translation>Trag den Schlüssel des Servers in sein Profil ein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -12722,18 +12717,13 @@
     </message>
     <message>
       <location filename="../../engines/registry.py" />
-      <source>It is not installed; `hearth engines install vllm` says what it takes.</source>
-      <translation>Es ist nicht installiert; `hearth engines install vllm` sagt, was es braucht.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/registry.py" />
       <source>vLLM does not run on macOS; one on another computer can be a server.</source>
       <translation>vLLM läuft nicht unter macOS; eines auf einem anderen Computer kann ein Server sein.</translation>
     </message>
     <message>
       <location filename="../../engines/registry.py" />
-      <source>No server is known; `hearth servers add NAME ADDRESS` adds one.</source>
-      <translation>Kein Server ist bekannt; `hearth servers add NAME ADDRESS` fügt einen hinzu.</translation>
+      <source>No server has been added.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
@@ -13184,8 +13174,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/host.py" />
-      <source>Take `localhostForwarding=false` out of .wslconfig in your Windows folder, run `wsl --shutdown`, and try again.</source>
-      <translation>Nimm `localhostForwarding=false` aus der .wslconfig in deinem Windows-Ordner, führe `wsl --shutdown` aus und versuche es noch einmal.</translation>
+      <source>Take “localhostForwarding=false” out of .wslconfig in your Windows folder, run “wsl --shutdown”, and try again.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/host.py" />
@@ -13336,8 +13326,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
-      <source>Install it in the settings, or with: hearth engines install vllm</source>
-      <translation>Installiere es in den Einstellungen oder mit: hearth engines install vllm</translation>
+      <source>Install it under Engines.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
@@ -13402,8 +13392,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Install NVIDIA's driver for Windows if there is such a card, and run `wsl --update`; inside WSL2 no driver is to be installed. Otherwise use llama.cpp.</source>
-      <translation>Installiere den Treiber von NVIDIA für Windows, falls es so eine Karte gibt, und führe `wsl --update` aus; in WSL2 selbst gehört kein Treiber. Sonst nimm llama.cpp.</translation>
+      <source>Install NVIDIA's driver for Windows if there is such a card, and run “wsl --update”; inside WSL2 no driver is to be installed. Otherwise use llama.cpp.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13612,13 +13602,13 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Raise `memory` under [wsl2] in .wslconfig in your Windows folder, then run `wsl --shutdown`.</source>
-      <translation>Erhöhe `memory` unter [wsl2] in der .wslconfig in deinem Windows-Ordner, und führe dann `wsl --shutdown` aus.</translation>
+      <source>Raise “memory” under [wsl2] in .wslconfig in your Windows folder, then run “wsl --shutdown”.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Open {0} and run `sudo apt install python3`; Ubuntu 24.04 has 3.12.</source>
-      <translation>Öffne {0} und führe `sudo apt install python3` aus; Ubuntu 24.04 hat 3.12.</translation>
+      <source>Open {0} and run “sudo apt install python3”; Ubuntu 24.04 has 3.12.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13642,8 +13632,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Open PowerShell as administrator, run `wsl --install`, and start the computer again. Only an administrator can do that; ask one if you are none.</source>
-      <translation>Öffne PowerShell als Administrator, führe `wsl --install` aus und starte den Computer neu. Das kann nur ein Administrator; frag einen, wenn du keiner bist.</translation>
+      <source>Open PowerShell as administrator, run “wsl --install”, and start the computer again. Only an administrator can do that; ask one if you are none.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13657,8 +13647,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Run `wsl --shutdown`, or start the computer again. If WSL2 was never set up here, run `wsl --install` as administrator first.</source>
-      <translation>Führe `wsl --shutdown` aus oder starte den Computer neu. Wurde WSL2 hier nie eingerichtet, führe zuerst `wsl --install` als Administrator aus.</translation>
+      <source>Run “wsl --shutdown”, or start the computer again. If WSL2 was never set up here, run “wsl --install” as administrator first.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13672,8 +13662,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Run `wsl --install -d Ubuntu-24.04`, choose a name and a password when it asks for them, and look again.</source>
-      <translation>Führe `wsl --install -d Ubuntu-24.04` aus, wähle Namen und Passwort, wenn es danach fragt, und sieh noch einmal nach.</translation>
+      <source>Run “wsl --install -d Ubuntu-24.04”, choose a name and a password when it asks for them, and look again.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13687,8 +13677,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Run `wsl --set-version {0} 2`, which takes some minutes. If Windows refuses, an administrator runs `wsl --install` first and starts the computer again.</source>
-      <translation>Führe `wsl --set-version {0} 2` aus, was einige Minuten dauert. Weigert sich Windows, führt zuerst ein Administrator `wsl --install` aus und startet den Computer neu.</translation>
+      <source>Run “wsl --set-version {0} 2”, which takes some minutes. If Windows refuses, an administrator runs “wsl --install” first and starts the computer again.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13702,8 +13692,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Run `wsl -d {0}` in PowerShell to see more. `wsl --update` as administrator and a start of the computer mend most of it.</source>
-      <translation>Führe `wsl -d {0}` in PowerShell aus, um mehr zu sehen. `wsl --update` als Administrator und ein Neustart des Computers beheben das meiste.</translation>
+      <source>Run “wsl -d {0}” in PowerShell to see more. “wsl --update” as administrator and a start of the computer mend most of it.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13717,8 +13707,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Turn `automount` on in its /etc/wsl.conf and run `wsl --shutdown`, or move the data folder to a drive of this computer (HEARTH_DATA_DIR).</source>
-      <translation>Schalte `automount` in seiner /etc/wsl.conf ein und führe `wsl --shutdown` aus, oder verschiebe den Datenordner auf ein Laufwerk dieses Computers (HEARTH_DATA_DIR).</translation>
+      <source>Turn “automount” on in its /etc/wsl.conf and run “wsl --shutdown”, or move the data folder to a drive of this computer (HEARTH_DATA_DIR).</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
@@ -13788,8 +13778,8 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/wsl/distribution.py" />
       <location filename="../../engines/vllm/wsl/session.py" />
-      <source>Run `wsl -d {0}` to see whether it starts, then try again.</source>
-      <translation>Führe `wsl -d {0}` aus, um zu sehen, ob es startet, und versuche es dann noch einmal.</translation>
+      <source>Run “wsl -d {0}” to see whether it starts, then try again.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/wsl/host.py" />
@@ -13823,8 +13813,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/wsl/session.py" />
-      <source>Open {0} and run `sudo apt install python3`, or take a newer Linux: `wsl --install -d Ubuntu-24.04`.</source>
-      <translation>Öffne {0} und führe `sudo apt install python3` aus, oder nimm ein neueres Linux: `wsl --install -d Ubuntu-24.04`.</translation>
+      <source>Open {0} and run “sudo apt install python3”, or take a newer Linux: “wsl --install -d Ubuntu-24.04”.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/wsl/session.py" />
