@@ -158,6 +158,7 @@ QComboBox QAbstractItemView {{ background: {t.raised}; border: 1px solid {t.line
 QFrame[look="composer"] {{ background: {t.raised}; border: 1px solid {t.edge};
     border-radius: 16px; }}
 QFrame[look="composer"][focused="true"] {{ border: 1px solid {t.accent}; }}
+QFrame[look="composer"] QPushButton[look="chip"] {{ color: {t.text}; }}
 QFrame[look="composer"] QPlainTextEdit {{ background: transparent; border: 0; padding: 0; }}
 """
 

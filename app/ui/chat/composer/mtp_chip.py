@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
+from app.ui.widgets.menu_button import MenuButton
 from app.ui.widgets.popover import Popover, fit_words
 from app.ui.widgets.segments import Segments
 from engines.types import MtpMode
@@ -58,15 +59,13 @@ class MtpPopover(Popover):
         self._switch.setFocus(Qt.FocusReason.PopupFocusReason)
 
 
-class MtpChip(QPushButton):
+class MtpChip(MenuButton):
     """chosen(mode): the user has set the switch on the card behind it."""
 
     chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("mtpChip")
-        self.setProperty("look", "chip")
+        super().__init__("mtpChip", "chip", parent)
         self.setAutoDefault(False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._mode: MtpMode = "auto"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.ui.look.format import figure
 from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
+from app.ui.widgets.labelled_button import LabelledButton
 
 _TIP = 400
 """Characters of its beginning in the tip."""
@@ -58,9 +59,7 @@ class PasteChips(QWidget):
         row = QHBoxLayout(chip)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID // 2)
-        unfold = QPushButton(words)
-        unfold.setObjectName("unfoldPaste")
-        unfold.setProperty("look", "chip")
+        unfold = LabelledButton("file", words, "unfoldPaste", look="chip")
         unfold.setAutoDefault(False)
         unfold.setAccessibleName(self.tr("{0}: put into the message").format(words))
         unfold.setToolTip(text if len(text) <= _TIP else f"{text[:_TIP].rstrip()}…")
