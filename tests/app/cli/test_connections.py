@@ -88,7 +88,11 @@ def test_what_goes_to_a_server_on_another_computer_is_listed(
     assert hearth("connections", "--json") == 0
     lines = json.loads(capsys.readouterr().out)
     assert {(it["host"], it["port"]) for it in lines} == {("box.example", port)}
-    assert {it["purpose"] for it in lines} == {"look at a server", "ask a server"}
+    assert {it["purpose"] for it in lines} == {
+        "look at a server",
+        "list a server's models",
+        "ask a server",
+    }
     (chat,) = (it for it in lines if it["method"] == "POST" and it["sent"] > len(question))
     assert (chat["purpose"], chat["result"]) == ("ask a server", "200")
     assert chat["received"] > 0

@@ -106,6 +106,10 @@ _FACTS: Final = AnswerFacts(
     finish_reason="stop",
     mtp=MtpReport("auto", True, "It guesses ahead.", "embedded", 2, 180, 141, 1.6, 2.1),
 )
+_TEMPLATE: Final = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 _REASONING: Final = (
     "The user wants a mean in one pass.\nA running total is simplest; Welford's way is only "
     "needed for the variance.\nMention exactness."
@@ -149,7 +153,9 @@ def scripted_hub() -> ScriptedHub:
 
 def _models(hearth: App, data: Path) -> None:
     for name in ("Qwen3-8B-Q4_K_M", "a-model-with-quite-a-long-file-name-Instruct-Q6_K_L"):
-        entry = hearth.library.add(write_llama(data / f"{name}.gguf"))
+        entry = hearth.library.add(
+            write_llama(data / f"{name}.gguf", tokenizer__chat_template=_TEMPLATE)
+        )
         if name.startswith("Qwen"):
             hearth.settings.write(replace(hearth.settings.read(), model=entry.id))
 

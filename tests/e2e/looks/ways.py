@@ -18,6 +18,7 @@ from app.core.engines.installation import Check, Price
 from app.core.models.entry import STARTER
 from app.core.settings.declared import SECTIONS, Section
 from app.ui.assistants.scratch_window import ScratchWindow
+from app.ui.chat.composer.mtp_chip import MtpChip
 from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.models.discover.token_question import TokenQuestion
 from app.ui.settings.settings_dialog import SettingsDialog
@@ -158,6 +159,30 @@ def place_menu(house: House) -> QWidget:
     click(house, "place")
     house.until("placeMenu")
     return house.part(QMenu, "placeMenu")
+
+
+def picker(house: House) -> QWidget:
+    """The list of models under the button that names one."""
+    chat(house)
+    click(house, "modelMenu")
+    house.until("modelPicker")
+    house.until_calm()
+    return house.part(QWidget, "modelPicker")
+
+
+def mtp_card(house: House) -> QWidget:
+    chat(house)
+    house.part(MtpChip).open_card(house.window.page.composer)
+    house.until("mtpCard")
+    return house.part(QWidget, "mtpCard").window()
+
+
+def options(house: House) -> QWidget:
+    """The menu of what has no room beside the message."""
+    chat(house)
+    click(house, "moreForMessage")
+    house.until("messageOptions")
+    return house.part(QMenu, "messageOptions")
 
 
 def again(house: House) -> QWidget:
