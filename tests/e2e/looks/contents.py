@@ -18,7 +18,7 @@ from app.core.network.servers import ServerProfile
 from app.store.folders import new_folder
 from app.wiring.app import App
 from engines.types import MtpReport
-from tests.engines.gguf_files import write_llama
+from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf
 from tests.support.scripted_hub import GB, ScriptedHub, repository
 
 HOUR: Final = 3600.0
@@ -153,9 +153,11 @@ def scripted_hub() -> ScriptedHub:
 
 def _models(hearth: App, data: Path) -> None:
     for name in ("Qwen3-8B-Q4_K_M", "a-model-with-quite-a-long-file-name-Instruct-Q6_K_L"):
-        entry = hearth.library.add(
-            write_llama(data / f"{name}.gguf", tokenizer__chat_template=_TEMPLATE)
-        )
+        path = write_gguf(
+            data / f"{name}.gguf", "llama", LLAMA, llama_tensors(LLAMA),
+            {"tokenizer.chat_template": _TEMPLATE},
+        )  # fmt: skip
+        entry = hearth.library.add(path)
         if name.startswith("Qwen"):
             hearth.settings.write(replace(hearth.settings.read(), model=entry.id))
 

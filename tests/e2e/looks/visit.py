@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 from unittest.mock import patch
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QApplication
 
 from app.ui.look import fonts
 from app.ui.look.language import speak
@@ -47,11 +47,12 @@ def complaints(house: House, page: Page, view: View) -> Iterator[str]:
     """Show a page as on a screen that is no larger than the view."""
     shown = take(house, page, view)
     most = QSize(*view.size)
-    if not isinstance(shown, QMenu):  # which has arrows where it is higher than the screen
+    floats = shown.windowType() == Qt.WindowType.Popup  # whose height the screen has decided
+    if not floats:
         shown.resize(shown.size().boundedTo(most))
         come_to_rest(shown)
     found = list(rules.misplaced(rules.Shown.of(shown)))
-    if shown.size().boundedTo(most) != shown.size() and not isinstance(shown, QMenu):
+    if shown.width() > most.width() or (not floats and shown.height() > most.height()):
         found.append(f"{shown.objectName()} takes {shown.width()} x {shown.height()} pixels")
     house.tidy()
     page.leave(house)

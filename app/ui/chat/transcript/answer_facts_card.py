@@ -111,7 +111,7 @@ def _seconds(seconds: float) -> str:
     return _tr("facts", "{0} s").format(figure(seconds, 2) if seconds < 10 else figure(seconds))
 
 
-_WORDS = 220
+_WORDS = 200
 """Pixels; the widest that what is known runs before it breaks."""
 _LONGEST = 400
 """Characters of one fact; a system prompt may be a page."""
