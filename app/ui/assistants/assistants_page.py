@@ -9,7 +9,7 @@ from app.ui.assistants.assistant_list import AssistantList
 from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_list import PromptList
-from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.page_head import HeadAbove, PageHead
 from app.ui.widgets.segments import Segments
@@ -85,4 +85,4 @@ class AssistantsPage(QWidget):
         self._export.clicked.connect(self.prompts.pick_export)
         head = PageHead(self.tr("Assistants"), "assistantsBack", self._add)
         head.back.connect(self._navigation.go_to_chat)
-        return HeadAbove(head, FlowLayout(self._segments, self._take_in, self._export))
+        return HeadAbove(head, FlowRow(self._segments, self._take_in, self._export))

@@ -22,7 +22,7 @@ from app.ui.models.chooser import ModelChooser
 from app.ui.models.model_button import ModelButton, ModelPicking
 from app.ui.notify import Notifier
 from app.ui.prompts.prompt_use import PromptUse
-from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -163,7 +163,7 @@ class ScratchWindow(QMainWindow):
         )
         texts = QVBoxLayout()
         texts.setSpacing(2)
-        texts.addLayout(FlowLayout(title, button, close))
+        texts.addWidget(FlowRow(title, button, close))
         texts.addWidget(Label(words, "small", name="scratchWords", wrap=True))
         banner.box.addLayout(texts, 1)
         around.addWidget(banner)

@@ -51,7 +51,7 @@ class ConnectionsPage(ColumnPage):
         self._notifier = notifier
         self._all: Sequence[LoggedConnection] = ()
         column = self.column
-        column.addLayout(self._head())
+        column.addWidget(self._head())
         self._summary = Label(self.tr("Reading the list…"), name="connectionsSummary", wrap=True)
         column.addWidget(self._summary)
         self._filter = QLineEdit()

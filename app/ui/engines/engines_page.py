@@ -50,7 +50,7 @@ class EnginesPage(ColumnPage):
         folder = presenters.data_folder / "engines" / "vllm"
         self.vllm = VllmCard(folder, self._engines.system)
         self.remote = RemoteCard()
-        self.column.addLayout(self._head())
+        self.column.addWidget(self._head())
         for card in (self.advice, self.llama, self.vllm, self.remote):
             self.column.addWidget(card)
         self.column.addStretch(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.settings.fields import Settings
 from app.presenters.window import WindowPresenters
@@ -80,9 +80,7 @@ class HelpPage(QWidget):
         self._words.setClearButtonEnabled(True)
         self._words.textChanged.connect(lambda _: self._pause.start())
         self._words.returnPressed.connect(self._open_first)
-        below = QHBoxLayout()
-        below.addWidget(self._words)
-        return HeadAbove(head, below)
+        return HeadAbove(head, self._words)
 
     def _apply(self, settings: Settings) -> None:
         self._page.set_text_size(scaled(settings.text_size))

@@ -16,7 +16,7 @@ from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 from app.ui.models.model_list import ModelList
 from app.ui.widgets.emptying import empty
-from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.popover import Popover
@@ -70,7 +70,7 @@ class ModelPicker(Popover):
         self._usual.hide()
         self.card.box.addWidget(self._usual)
         if ways:
-            self.card.box.addLayout(FlowLayout(*(self._way(it) for it in ways)))
+            self.card.box.addWidget(FlowRow(*(self._way(it) for it in ways)))
 
     def show_usual(self, name: str, *, same: bool) -> None:
         """Say what new chats begin with. same: it is the model in use here."""

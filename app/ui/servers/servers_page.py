@@ -49,7 +49,7 @@ class ServersPage(ColumnPage):
         self._chooser = chooser
         self._rows: dict[str, ServerRow] = {}
         self._dialog: ServerDialog | None = None
-        self.column.addLayout(self._head())
+        self.column.addWidget(self._head())
         self._none = self._empty_part()
         self.column.addWidget(self._none)
         self._list = QVBoxLayout()

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from app.ui.look.scale import scaled
 from app.ui.look.theme import BAR, GRID
 from app.ui.widgets.column_page import ColumnPage
-from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 
 _ANY_WIDTH = 16_777_215
@@ -35,13 +35,13 @@ class Dialog(QDialog):
         self._page = ColumnPage(f"{name}Page", width=_ANY_WIDTH)
         self._page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.column = self._page.column
-        self._foot = FlowLayout(trailing=True)
+        self._foot = FlowRow(trailing=True)
         self._foot.setContentsMargins(3 * GRID, 0, 3 * GRID, 2 * GRID)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
         whole.addWidget(self._page, 1)
-        whole.addLayout(self._foot)
+        whole.addWidget(self._foot)
 
     def set_title(self, title: str) -> None:
         """Write the title over the window and, once, over all that is in it."""
@@ -55,7 +55,7 @@ class Dialog(QDialog):
             between.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             buttons = (aside, between, *buttons)
         for button in buttons:
-            self._foot.addWidget(button)
+            self._foot.add(button)
 
     def fit(self) -> None:
         """Make the dialog as high as all of it needs, but no larger than the screen."""

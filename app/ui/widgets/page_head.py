@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.look.theme import BAR, COLUMN, GRID
-from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 
 
-class PageHead(FlowLayout):
+class PageHead(FlowRow):
     """back(): to the chat. back_name: the object name of its button.
 
     acts: at the right, or below where there is no room.
@@ -23,18 +23,18 @@ class PageHead(FlowLayout):
         super().__init__()
         back = IconButton("back", self.tr("Back to the chat"), back_name)
         back.clicked.connect(self.back)
-        self.addWidget(back)
+        self.add(back)
         name = Label(title, "title")
         name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.addWidget(name)
+        self.add(name)
         for act in acts:
-            self.addWidget(act)
+            self.add(act)
 
 
 class HeadAbove(QWidget):
     """A head that stays while the page's column scrolls below it, as wide as that column."""
 
-    def __init__(self, *rows: QLayout) -> None:
+    def __init__(self, *rows: QWidget) -> None:
         super().__init__()
         across = QHBoxLayout(self)
         across.setContentsMargins(3 * GRID + BAR, 3 * GRID, 3 * GRID + BAR, 0)
@@ -47,4 +47,4 @@ class HeadAbove(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2 * GRID)
         for row in rows:
-            column.addLayout(row)
+            column.addWidget(row)

@@ -11,7 +11,7 @@ from app.core.models.hub import Query, Sort
 from app.ui.look.theme import GRID
 from app.ui.widgets.chip import Chip
 from app.ui.widgets.fields import ComboBox
-from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.labelled_button import LabelledButton
 
 _LICENCES = ("apache-2.0", "mit", "gemma", "llama3.1", "lfm1.0")
@@ -42,7 +42,7 @@ class SearchBar(QWidget):
         row.addWidget(self.words, 1)
         row.addWidget(button)
         column.addLayout(row)
-        column.addLayout(self._filters())
+        column.addWidget(self._filters())
 
     @property
     def query(self) -> Query:
@@ -74,7 +74,7 @@ class SearchBar(QWidget):
         if self._asked:
             self.ask()
 
-    def _filters(self) -> FlowLayout:
+    def _filters(self) -> FlowRow:
         self._fits = Chip(self.tr("Fits this computer"), "filterFits", checked=True)
         self._mtp = Chip(self.tr("MTP"), "filterMtp")
         self._mtp.setAccessibleName(self.tr("Has multi-token prediction"))
@@ -99,4 +99,4 @@ class SearchBar(QWidget):
             self._sort.addItem(text, order)
         for box in (self._licence, self._sort):
             box.activated.connect(self._ask_again)
-        return FlowLayout(self._fits, self._mtp, self._licence, self._sort)
+        return FlowRow(self._fits, self._mtp, self._licence, self._sort)

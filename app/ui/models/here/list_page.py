@@ -26,7 +26,7 @@ from app.ui.widgets.computer_card import ComputerCard
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
 from app.ui.widgets.fields import ComboBox
-from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -117,7 +117,7 @@ class ListPage(PartPage):
         self.column.addWidget(self.copy_card)
         self._disk = DiskCard()
         self.column.addWidget(self._disk)
-        self.column.addLayout(self._tools())
+        self.column.addWidget(self._tools())
         self._said_instead = QVBoxLayout()
         self._said_instead.addWidget(
             Label(self.tr("Looking for models…"), "muted", name="lookingHere")
@@ -216,7 +216,7 @@ class ListPage(PartPage):
         drafters = [f"{name}: {served_words(its)}" for name, its in overview.served.items()]
         return [*drafters, *(translated(note) for note in overview.notes)]
 
-    def _tools(self) -> FlowLayout:
+    def _tools(self) -> FlowRow:
         self._filter = QLineEdit()
         self._filter.setObjectName("filterModels")
         self._filter.setAccessibleName(self.tr("Filter the models"))
@@ -229,7 +229,7 @@ class ListPage(PartPage):
         for order in ORDERS:
             self._order.addItem(order_word(order), order)
         self._order.currentIndexChanged.connect(self._arrange)
-        return FlowLayout(self._filter, self._order)
+        return FlowRow(self._filter, self._order)
 
     def _make_drop_hint(self) -> Panel:
         hint = Panel("banner", "dropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)

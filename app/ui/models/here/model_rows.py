@@ -19,7 +19,7 @@ from app.ui.look.theme import GRID, Tone
 from app.ui.models.here_words import mtp_sentence, source_sentence, source_word, used_words
 from app.ui.models.names import name_of
 from app.ui.widgets.elided_label import ElidedLabel
-from app.ui.widgets.flow import FlowLayout
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
@@ -75,7 +75,7 @@ class ModelRow(Panel):
         texts = QVBoxLayout()
         texts.setSpacing(5)
         texts.addWidget(ElidedLabel(name_of(entry), "strong", "modelName"))
-        texts.addLayout(self._chips(entry))
+        texts.addWidget(self._chips(entry))
         self.box.addLayout(texts, 1)
         amount = Label(size(taken), name="modelSize")
         amount.setMinimumWidth(_SIZE_WIDTH)
@@ -118,7 +118,7 @@ class ModelRow(Panel):
         if event.button() is Qt.MouseButton.LeftButton and inside:
             self.opened.emit(self._id)
 
-    def _chips(self, entry: ModelEntry) -> FlowLayout:
+    def _chips(self, entry: ModelEntry) -> FlowRow:
         source = Label(source_word(entry.source), "badge", name="modelSource")
         source.setToolTip(source_sentence(entry.source))
         self._quantisation = Label("", "badge", name="modelQuantisation")
@@ -129,7 +129,7 @@ class ModelRow(Panel):
         self._problem = Label(self.tr("Cannot be read"), "problem", name="modelProblem")
         self._problem.hide()
         self._used = ElidedLabel(used_words(entry.last_used), "small", "modelUsed")
-        return FlowLayout(source, self._quantisation, self._mtp, self._problem, self._used)
+        return FlowRow(source, self._quantisation, self._mtp, self._problem, self._used)
 
 
 PORTION: Final = 50
