@@ -82,8 +82,12 @@ class Notifier(QObject):
 
     def reveal(self, path: Path) -> None:
         """Show where a file lies, in the system's file manager."""
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent))):
-            self.say(self.tr("It lies in {0}.").format(path.parent))
+        self.open_folder(path.parent)
+
+    def open_folder(self, path: Path) -> None:
+        """Show a folder in the system's file manager; where there is none, say where it is."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self.say(self.tr("It is in {0}.").format(path))
 
     def undo(self) -> None:
         """Take back what was offered last, as its button does; once more: what was before it."""
