@@ -52,7 +52,7 @@ class SystemService(QObject):
 
         def look() -> About:
             vllm = next(it for it in self._engines() if it.name == "vllm")
-            return about(vllm.about)
+            return about(vllm.about.removeprefix("vLLM "))
 
         self._tasks.run(look, self.looked.emit, self.failed.emit, on=SYSTEM)
 

@@ -11,6 +11,8 @@ from app.store.db import SQLITE_VERSION
 
 _ITSELF = "hearth"
 _LICENCE = "License :: "
+_LONGEST = 60
+"""Letters of a licence's name; more are its text."""
 _BESIDES = (
     ("Inter", "4.001", "OFL-1.1"),
     ("JetBrains Mono", "2.305", "OFL-1.1"),
@@ -64,9 +66,10 @@ def _used() -> list[Part]:
 
 def _licence(its: metadata.PackageMetadata) -> str:
     """The licence as the package says it; older ones have it among their classifiers alone."""
-    said = its.get("License-Expression") or its.get("License") or ""
-    if said and len(said) < 60 and "\n" not in said:
-        return said
+    for key in ("License-Expression", "License"):
+        said = str((its.get_all(key) or [""])[0])
+        if said and len(said) < _LONGEST and "\n" not in said:
+            return said
     named = [it for it in its.get_all("Classifier") or () if it.startswith(_LICENCE)]
     return named[0].rpartition(" :: ")[2] if named else ""
 

@@ -231,7 +231,12 @@ def test_about_says_versions_folders_and_licences(
     ui: Ui, dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[QUrl] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url) or True)
+
+    def take(url: QUrl) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", take)
     part(dialog, QListWidget, "sections").setCurrentRow(len(SECTIONS))
     ui.qtbot.waitUntil(lambda: "Hearth:" in part(dialog, QLabel, "versions").text())
     said = part(dialog, QLabel, "versions").text()
@@ -259,7 +264,9 @@ def test_nothing_is_wider_than_the_dialog(ui: Ui, width: int, zoom: int) -> None
         part(dialog, QListWidget, "sections").setCurrentRow(number)
         QApplication.processEvents()
         area = part(dialog, QScrollArea, "settingsArea")
-        assert area.widget().width() <= area.viewport().width(), SECTIONS[number : number + 1]
+        page = area.widget()
+        assert page is not None
+        assert page.width() <= area.viewport().width(), SECTIONS[number : number + 1]
     assert dialog.width() == width
     dialog.close()
 
