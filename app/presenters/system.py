@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.presenters.tasks import SYSTEM, Tasks
 
 if TYPE_CHECKING:
+    from app.core.about import About
     from engines.hardware import Hardware
     from engines.registry import EngineAvailability
 
@@ -24,9 +25,13 @@ class SystemCheck:
 
 
 class SystemService(QObject):
-    """Looks at the hardware off the window's thread; `checked` brings a SystemCheck."""
+    """Looks at the hardware off the window's thread; `checked` brings a SystemCheck.
+
+    looked: brings what Hearth is made of, an About.
+    """
 
     checked = Signal(object)
+    looked = Signal(object)
     failed = Signal(Exception)
 
     def __init__(
@@ -40,6 +45,16 @@ class SystemService(QObject):
         self._detect = detect
         self._engines = engines
         self._tasks = tasks
+
+    def look_at_about(self) -> None:
+        """Find versions and licences; emits looked, or failed."""
+        from app.services.about import about
+
+        def look() -> About:
+            vllm = next(it for it in self._engines() if it.name == "vllm")
+            return about(vllm.about.removeprefix("vLLM "))
+
+        self._tasks.run(look, self.looked.emit, self.failed.emit, on=SYSTEM)
 
     def check(self) -> None:
         """Look; emits checked, or failed."""

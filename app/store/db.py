@@ -27,6 +27,8 @@ from engines.private import make_private_file
 MEMORY: Final = Path(":memory:")
 """The path of a database that no file holds."""
 
+SQLITE_VERSION: Final = sqlite3.sqlite_version
+
 BESIDE: Final = ("-wal", "-shm", "-journal")
 """Ends of the names of the files that SQLite keeps beside a database."""
 

@@ -10,13 +10,12 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.presenters.telling import telling
-from app.ui.look.language import translated
+from app.ui.look.language import in_full, translated
 from app.ui.widgets.message_dialog import MessageDialog
+from app.ui.widgets.panel import Panel
 from app.ui.widgets.toast import Toast
 from app.ui.widgets.toasts import Toasts
 from engines.errors import UserError, is_out_of_memory, out_of_memory
-
-_UNDO_SECONDS = 8
 
 
 class Notifier(QObject):
@@ -42,7 +41,7 @@ class Notifier(QObject):
 
     def say(self, text: str, *, about: str = "") -> None:
         """Something went as it should. about: as of `Toast`."""
-        self._toasts.show(Toast((text,), seconds=2.5, about=about))
+        self._toasts.show(Toast((text,), about=about))
 
     def say_copied(self) -> None:
         self.say(self.tr("Copied."))
@@ -61,7 +60,7 @@ class Notifier(QObject):
         self, text: str, action: str, act: Callable[[], None], *, drawing: str = "check"
     ) -> Toast:
         """Something has come about of which more can be made for a few seconds."""
-        toast = Toast((text,), action=action, drawing=drawing, seconds=_UNDO_SECONDS)
+        toast = Toast((text,), action=action, drawing=drawing)
         toast.acted.connect(act)
         self._toasts.show(toast)
         return toast
@@ -82,8 +81,12 @@ class Notifier(QObject):
 
     def reveal(self, path: Path) -> None:
         """Show where a file lies, in the system's file manager."""
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent))):
-            self.say(self.tr("It lies in {0}.").format(path.parent))
+        self.open_folder(path.parent)
+
+    def open_folder(self, path: Path) -> None:
+        """Show a folder in the system's file manager; where there is none, say where it is."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self.say(self.tr("It is in {0}.").format(path))
 
     def undo(self) -> None:
         """Take back what was offered last, as its button does; once more: what was before it."""
@@ -91,14 +94,23 @@ class Notifier(QObject):
             self._undos[-1].action.click()
 
     def error(self, error: BaseException) -> None:
-        """An error of the world is explained; a bug of ours is reported in a dialog."""
+        """An error of the world is explained, unless the page does; a bug of ours is reported."""
         if is_out_of_memory(error):
             error = out_of_memory()
         if isinstance(error, UserError):
             lines = (translated(error.what), translated(error.why), translated(error.do))
-            self._toasts.show(Toast(lines, seconds=0, problem=True))
+            if not self._is_on_page(in_full(error)):
+                self._toasts.show(Toast(lines, problem=True))
         else:
             self._show_bug(error)
+
+    def _is_on_page(self, words: str) -> bool:
+        """Whether a card on the page says the same already."""
+        cards = self._window.findChildren(Panel)
+        return any(
+            it.isVisible() and it.property("look") == "danger" and it.accessibleName() == words
+            for it in cards
+        )
 
     def telling(self, show: Callable[[UserError], object]) -> Callable[[Exception], None]:
         """Return a verb's `failed` for errors that are shown in place.

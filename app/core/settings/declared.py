@@ -25,6 +25,9 @@ def setting(
     title: str,
     description: str,
     *,
+    also: str = "",
+    unit: str = "",
+    lowest: str = "",
     multiline: bool = False,
     in_form: bool = True,
     if_lost: Any = None,
@@ -32,6 +35,7 @@ def setting(
 ) -> Any:
     """Declare a setting, a field of a dataclass; a dict default is made anew for each object."""
     words = {"section": section, "title": title, "description": description}
+    words |= {"also": also, "unit": unit, "lowest": lowest}
     kind = {"multiline": multiline, "in_form": in_form, "if_lost": if_lost}
     metadata = {**words, **kind, **limits}
     if isinstance(default, dict):

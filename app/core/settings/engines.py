@@ -16,35 +16,43 @@ class EngineSettings:
         "auto",
         "Engines",
         "Engine",
-        "For a model that is here for both engines. Auto takes the one that suits this computer.",
+        "For a model that both engines have. Auto takes the one that suits this computer.",
+        also="backend llama.cpp vllm",
     )
     devices: str = setting(
         "",
         "Engines",
         "Devices for llama.cpp",
-        "By their names in the list of devices, separated by commas; empty uses all that work.",
+        "Their names from the list of devices, separated by commas. Empty uses all that work.",
+        also="gpu cuda vulkan card",
     )
     experts_in_ram: int = setting(
         -1,
         "Engines",
-        "Layers whose experts stay in RAM",
-        "Of a mixture of experts, when it is too large for the graphics card; -1 chooses.",
+        "Layers with experts in RAM",
+        "Of a mixture of experts that is too large for the graphics card.",
+        also="moe gpu offload memory",
+        lowest="Automatic",
         ge=-1,
-        le=10_000,
+        le=10000,
     )
     vllm_parallel: int = setting(
         4,
         "Engines",
-        "Chats at once with vLLM",
-        "How many are answered at the same time; the memory for contexts is shared by them.",
+        "Answers at once with vLLM",
+        "They share the memory for contexts.",
+        also="parallel concurrent",
         ge=1,
         le=256,
     )
     vllm_memory: int = setting(
         0,
         "Engines",
-        "Card’s memory for vLLM",
-        "In percent of the whole; 0 takes what is free when it starts.",
+        "Graphics memory for vLLM",
+        "Share of the card’s memory. Automatic takes what is free when it starts.",
+        also="gpu vram",
+        unit="%",
+        lowest="Automatic",
         ge=0,
         le=98,
     )
@@ -52,7 +60,8 @@ class EngineSettings:
         1,
         "Engines",
         "Cards that share each layer",
-        "Tensor parallel: the model is cut over so many equal cards.",
+        "Cuts the model over several equal cards (tensor parallel).",
+        also="gpu multi tensor parallel",
         ge=1,
         le=64,
     )
@@ -60,7 +69,8 @@ class EngineSettings:
         1,
         "Engines",
         "Computers that share the layers",
-        "Over Ray, which has to run on each of them; 1 is this computer alone.",
+        "Over Ray, which must run on each of them; 1 is this computer alone.",
+        also="cluster ray pipeline",
         ge=1,
         le=64,
     )
@@ -68,7 +78,10 @@ class EngineSettings:
         0,
         "Engines",
         "Tokens drafted ahead by vLLM",
-        "With MTP; 0 takes what the model’s makers advise. A change starts the worker again.",
+        "With MTP. Automatic follows the model’s makers. vLLM starts again for a change.",
+        also="mtp speculative draft",
+        unit="tokens",
+        lowest="Automatic",
         ge=0,
         le=8,
     )
@@ -76,21 +89,26 @@ class EngineSettings:
         "",
         "Engines",
         "LoRA adapters for vLLM",
-        "One a line: a name, an equals sign, and the adapter’s folder.",
+        "One per line: a name, an equals sign and the adapter’s folder.",
+        also="fine-tune lora peft",
         multiline=True,
     )
     adapter: str = setting(
         "",
         "Engines",
         "LoRA adapter",
-        "One of the adapters for vLLM, by its name; empty is the model by itself. Each chat and "
-        "each assistant can differ.",
+        "The name of one of the adapters for vLLM. Empty is the model by itself. Can differ per "
+        "chat and assistant.",
+        also="fine-tune lora peft",
     )
     vllm_idle: int = setting(
         30,
         "Engines",
         "Stop vLLM when idle",
-        "After so many minutes without an answer, to give its memory back; 0 lets it run.",
+        "After this long without an answer, to free its memory.",
+        also="unload sleep memory",
+        unit="min",
+        lowest="Never",
         ge=0,
-        le=10_000,
+        le=10000,
     )

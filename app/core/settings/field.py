@@ -17,9 +17,10 @@ class SettingField:
     """The type, limits and words of one setting.
 
     annotation: a Literal, bool, int, float, str or dict[str, str]. ge, gt, le: limits of a number;
-    None where there is none. multiline: of a text. in_form: whether it is a row of the settings
-    dialog, or has a place of its own. if_lost: the value on the safe side, for a file that cannot
-    be read; None where that is the default.
+    None where there is none. unit: what a number counts. lowest: what the smallest one means, such
+    as “Automatic”. also: other words that people search for it by. multiline: of a text. in_form:
+    whether it is a row of the settings dialog, or has a place of its own. if_lost: the value on the
+    safe side, for a file that cannot be read; None where that is the default.
     """
 
     annotation: Any
@@ -27,6 +28,9 @@ class SettingField:
     section: str
     title: str
     description: str
+    also: str = ""
+    unit: str = ""
+    lowest: str = ""
     multiline: bool = False
     in_form: bool = True
     if_lost: Any = None

@@ -30,78 +30,115 @@ class Settings(EngineSettings):
     """The values of all settings; immutable: a change makes a new one."""
 
     language: Literal["system", "english", "deutsch"] = setting(
-        "system", "Appearance", "Language", "Of the window. A change holds from the next start."
+        "system",
+        "Appearance",
+        "Language",
+        "Takes effect after a restart.",
+        also="sprache english deutsch german translation",
     )
     theme: Literal["system", "light", "dark"] = setting(
-        "system", "Appearance", "Theme", "Light, dark, or as the system says."
+        "system",
+        "Appearance",
+        "Theme",
+        "Light, dark, or as the system.",
+        also="dark mode light colour color appearance night",
     )
     contrast: Literal["system", "usual", "high"] = setting(
-        "system", "Appearance", "Contrast", "High makes all text and all edges stand out."
+        "system",
+        "Appearance",
+        "Contrast",
+        "High makes text and edges stand out.",
+        also="accessibility visibility borders",
     )
     zoom: int = setting(
         100,
         "Appearance",
         "Zoom",
-        "Of everything in the window, in percent. Ctrl and + or - change it, too.",
+        "Of the whole window. Ctrl and + or - change it, too.",
+        also="scale size bigger larger smaller",
+        unit="%",
         ge=60,
         le=200,
     )
     motion: Literal["system", "full", "reduced"] = setting(
-        "system", "Appearance", "Motion", "Reduced: nothing moves, fades or blinks."
+        "system",
+        "Appearance",
+        "Motion",
+        "Reduced turns off movement, fading and blinking.",
+        also="animation accessibility",
     )
     text_size: int = setting(
-        14, "Appearance", "Text size", "Size of messages, in pixels.", ge=10, le=32
+        14,
+        "Appearance",
+        "Text size",
+        "Of messages.",
+        also="font size bigger larger letters",
+        unit="px",
+        ge=10,
+        le=32,
     )
     code_lines: Literal["wrap", "scroll"] = setting(
         "wrap",
         "Appearance",
         "Long lines of code",
-        "Wrap: they go on in the next line. Scroll: they stay in one, and the message scrolls.",
+        "Wrap them, or scroll sideways to see their end.",
+        also="code wrap scroll overflow",
     )
     announce: bool = setting(
         True,
         "Appearance",
-        "Tell screen readers of answers",
-        "Sentence by sentence as they are written, and when one is done, stopped or has failed.",
+        "Read answers to screen readers",
+        "Sentence by sentence, and when one is done, stopped or has failed.",
+        also="accessibility voice orca nvda",
     )
     send_with: Literal["enter", "ctrl+enter"] = setting(
-        "enter", "Appearance", "Send with", "The key that sends a message; the other makes a line."
+        "enter",
+        "Appearance",
+        "Send with",
+        "The other key starts a new line.",
+        also="enter return key ctrl line break",
     )
     notify: bool = setting(
         False,
         "Desktop",
-        "Say when an answer is done",
-        "A notification of the system, for an answer that took a while, when you look elsewhere.",
+        "Notify when an answer is done",
+        "After a longer answer, when you are in another window.",
+        also="notification alert",
     )
     notify_text: bool = setting(
         False,
         "Desktop",
         "Show its first words",
-        "Else the notification has neither the answer nor the chat’s title in it.",
+        "Otherwise the notification contains neither the answer nor the chat’s title.",
+        also="notification preview privacy",
     )
     tray: bool = setting(
         False,
         "Desktop",
         "Icon in the tray",
-        "With it, a question can be asked while the window is closed.",
+        "Ask a question from it while the window is closed.",
+        also="background icon taskbar",
     )
     close_to_tray: bool = setting(
         False,
         "Desktop",
-        "Closing keeps Hearth in the tray",
-        "Else closing the window quits. Quit in the menu of the icon always quits.",
+        "Keep running in the tray",
+        "When the window is closed. Quit in the icon’s menu always quits.",
+        also="background close quit minimise",
     )
     quick_ask_keys: str = setting(
         "",
         "Desktop",
         "Quick ask from anywhere",
-        "Keys that open the small window from any program, such as Ctrl+Alt+H; empty is none.",
+        "Keys that open the small window from any program, such as Ctrl+Alt+H.",
+        also="hotkey global shortcut keyboard",
     )
     menu_bar: bool = setting(
         False,
         "Desktop",
         "Menu bar",
-        "All commands in menus over the window. On macOS they are at the top of the screen.",
+        "All commands in menus above the window. On macOS they are at the top of the screen.",
+        also="menus commands",
     )
     shortcuts: dict[str, str] = setting(  # noqa: RUF009 - made anew for each
         {},
@@ -114,25 +151,35 @@ class Settings(EngineSettings):
         "",
         "Assistant",
         "System prompt",
-        "Who the assistant is and how it should answer; sent ahead of every chat.",
+        "Who the assistant is and how it answers. Sent with every chat.",
+        also="instructions persona custom role",
         multiline=True,
     )
     temperature: float = setting(
         0.7,
         "Answers",
         "Temperature",
-        "0 is always the likeliest word; higher is more varied.",
+        "0 always takes the likeliest word; higher is more varied.",
+        also="creativity randomness sampling",
         ge=0.0,
         le=5.0,
     )
     top_k: int = setting(
-        40, "Answers", "Top-k", "Draw from the k likeliest tokens; 0 is off.", ge=0, le=1000
+        40,
+        "Answers",
+        "Top-k",
+        "Draws from this many of the likeliest tokens.",
+        also="sampling",
+        lowest="Off",
+        ge=0,
+        le=1000,
     )
     top_p: float = setting(
         0.95,
         "Answers",
         "Top-p",
-        "Draw from the likeliest tokens that make up this share; 1 is off.",
+        "Draws from the likeliest tokens that make up this share; 1 is off.",
+        also="sampling nucleus",
         gt=0.0,
         le=1.0,
     )
@@ -140,7 +187,9 @@ class Settings(EngineSettings):
         0.05,
         "Answers",
         "Min-p",
-        "Leave out tokens below this share of the likeliest one; 0 is off.",
+        "Leaves out tokens below this share of the likeliest one.",
+        also="sampling",
+        lowest="Off",
         ge=0.0,
         le=1.0,
     )
@@ -148,7 +197,9 @@ class Settings(EngineSettings):
         1.0,
         "Answers",
         "Repeat penalty",
-        "Above 1, words that were just used become less likely.",
+        "Makes words that were just used less likely.",
+        also="repetition sampling",
+        lowest="Off",
         ge=1.0,
         le=2.0,
     )
@@ -156,126 +207,169 @@ class Settings(EngineSettings):
         0,
         "Answers",
         "Longest answer",
-        "In tokens; 0 lets the model end by itself.",
+        "Ends an answer after this many tokens.",
+        also="length limit maximum tokens",
+        unit="tokens",
+        lowest="No limit",
         ge=0,
-        le=1_000_000,
+        le=1000000,
     )
     thinking: Literal["model", "on", "off"] = setting(
         "model",
         "Answers",
         "Think first",
-        "Whether a model that can be asked to reasons before it answers; otherwise as it does by "
-        "itself. Each chat can differ.",
+        "For models that can be asked to reason before they answer. Can differ per chat.",
+        also="reasoning",
     )
     effort: Literal["model", "minimal", "low", "medium", "high", "max"] = setting(
         "model",
         "Answers",
         "Thinking effort",
-        "How hard a model reasons that knows such levels; otherwise as it does by itself.",
+        "How hard a model reasons, if it has such levels.",
+        also="reasoning",
     )
     thinking_budget: int = setting(
         0,
         "Answers",
         "Longest thinking",
-        "Tokens after which the reasoning is ended and the answer begins; 0 sets no limit.",
+        "Ends the thinking after this many tokens and begins the answer.",
+        also="reasoning limit budget",
+        unit="tokens",
+        lowest="No limit",
         ge=0,
-        le=1_000_000,
+        le=1000000,
     )
     overflow: Literal["leave_out", "compact", "stop"] = setting(
         "leave_out",
         "Answers",
         "When a chat outgrows the context",
-        "Leave out its oldest messages, have the model sum them up, or stop and say so. Each chat "
-        "can differ.",
+        "Leave out its oldest messages, sum them up, or stop and say so. Can differ per chat.",
+        also="full compact summary long",
     )
-    model: str = setting("starter", "Model", "Model", "The model that new answers come from.")
+    model: str = setting(
+        "starter",
+        "Model",
+        "Model",
+        "Answers new chats.",
+        also="llm default",
+    )
     context: int = setting(
         0,
         "Model",
         "Context",
-        "How many tokens of a chat the model sees; 0 chooses what fits this computer.",
+        "How much of a chat the model sees.",
+        also="memory window length tokens",
+        unit="tokens",
+        lowest="Automatic",
         ge=0,
-        le=10_000_000,
+        le=10000000,
     )
     gpu_layers: int = setting(
         -1,
         "Model",
         "Layers on the graphics card",
-        "-1 chooses what fits; 0 keeps the model on the processor.",
+        "0 keeps the model on the processor.",
+        also="gpu vram offload cuda",
+        lowest="Automatic",
         ge=-1,
-        le=10_000,
+        le=10000,
     )
     model_folders: str = setting(
         "",
         "Model",
-        "Further folders with models",
-        "One folder a line; Hearth lists the models in them and changes nothing there.",
+        "More folders with models",
+        "One per line. Hearth lists the models in them and changes nothing there.",
+        also="path directory gguf",
         multiline=True,
     )
     adding: Literal["ask", "link", "copy"] = setting(
         "ask",
         "Model",
         "Adding a model file",
-        "Link uses the file where it lies; copy keeps another in Hearth’s folder.",
+        "Link uses the file where it is; Copy makes another in Hearth’s folder.",
+        also="import gguf file",
     )
     threads: int = setting(
-        0, "Model", "Processor threads", "0 chooses what suits this computer.", ge=0, le=1024
+        0,
+        "Model",
+        "Processor threads",
+        "How many the model computes with.",
+        also="cpu cores",
+        lowest="Automatic",
+        ge=0,
+        le=1024,
     )
     kv_type: KvType = setting(  # noqa: RUF009 - a type of another module
         "f16",
         "Model",
         "KV cache",
-        "q8_0 halves the memory that a long context takes, at almost no loss.",
+        "q8_0 halves the memory of a long context, at almost no loss.",
+        also="quantisation memory q8 f16",
     )
     mtp: Literal["off", "auto", "on"] = setting(
         "auto",
         "Speed",
         "Multi-token prediction",
-        "How the MTP switch of a new chat stands. Auto guesses words ahead where that is faster "
-        "here, and leaves it where it is not; the answers are the same.",
+        "For new chats. Auto guesses words ahead where that is faster; the answers are the same.",
+        also="mtp speculative decoding draft faster speed",
     )
     kv_memory: int = setting(
         512,
         "Speed",
         "Chats kept ready in memory",
-        "In MB. A chat that is kept ready goes on at once when you come back to it; 0 keeps "
-        "only the one in use.",
+        "These chats continue at once when you come back to them.",
+        also="cache ram kv",
+        unit="MB",
+        lowest="Only the one in use",
         ge=0,
-        le=1_000_000,
+        le=1000000,
     )
     kv_disk: int = setting(
         2048,
         "Speed",
         "Chats kept ready on disk",
-        "In MB, for after a restart; the oldest go first, and each goes with its chat. 0 keeps "
-        "nothing on disk. A change holds from the next start.",
+        "These chats continue at once after a restart. Takes effect after a restart.",
+        also="cache kv storage",
+        unit="MB",
+        lowest="None",
         ge=0,
-        le=10_000_000,
+        le=10000000,
     )
     download_limit: float = setting(
         0.0,
         "Downloads",
         "Speed limit",
-        "In MB/s, of all downloads together; 0 is none.",
+        "For all downloads together.",
+        also="bandwidth throttle",
+        unit="MB/s",
+        lowest="No limit",
         ge=0.0,
-        le=100_000.0,
+        le=100000.0,
     )
     download_parallel: int = setting(
-        2, "Downloads", "Files at once", "How many files are downloaded at once.", ge=1, le=4
+        2,
+        "Downloads",
+        "Files at once",
+        "Files that are downloaded at the same time.",
+        also="parallel simultaneous",
+        ge=1,
+        le=4,
     )
     offline: bool = setting(
         False,
         "Privacy",
         "Stay offline",
-        "No connection leaves this computer, whatever is clicked.",
+        "Nothing connects to other computers, whatever you click.",
+        also="internet network connection airplane",
         if_lost=True,
     )
     snapshots: int = setting(
         7,
         "Privacy",
         "Daily copies of your chats",
-        "How many are kept in the data folder, one a day. A chat that was deleted for good is in "
-        "them until they go; 0 makes none.",
+        "Kept in the data folder, one a day. A deleted chat stays in them until they go.",
+        also="backup restore",
+        lowest="None",
         ge=0,
         le=366,
         if_lost=366,
@@ -284,8 +378,8 @@ class Settings(EngineSettings):
         True,
         "Answers",
         "Titles by the model",
-        "A new chat gets its title from the model, once that has answered and is idle. A title of "
-        "yours is never changed.",
+        "Names a new chat after its first answer. Your own titles are never changed.",
+        also="name rename",
     )
 
     @property

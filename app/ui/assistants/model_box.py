@@ -17,7 +17,7 @@ from app.ui.widgets.fields import ComboBox
 class ModelBox(ComboBox):
     """A box that opens the model picker. chosen(id or None): the user has chosen.
 
-    otherwise: the words for choosing none.
+    otherwise: the words for choosing none; "" where one has to be chosen.
     """
 
     chosen = Signal(object)
@@ -43,7 +43,8 @@ class ModelBox(ComboBox):
         """Show the models; one that is gone is shown by its name, so that it is not lost."""
         self._entries = entries
         self.clear()
-        self.addItem(self._otherwise, None)
+        if self._otherwise:
+            self.addItem(self._otherwise, None)
         for entry in entries:
             self.addItem(name_of(entry), entry.id)
             if entry.on_server:

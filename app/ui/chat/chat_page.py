@@ -91,6 +91,7 @@ class ChatPage(QWidget):
         self.welcome = Welcome()
         self.transcript = Transcript(settings.text_size, generation.so_far)
         self.composer = composer or Composer()
+        self._server = ""
         self._stream = AnswerStream(generation, self.transcript, self)
         self.finding = ChatFind(self.transcript)
         switch, chip = ThinkingSwitch(), MtpChip()
@@ -199,6 +200,7 @@ class ChatPage(QWidget):
             self.composer.above.addWidget(self._badge)
         if self._badge is not None:
             self._badge.show_place(place)
+        self._server = place.server if place is not None else ""
         self.mtp.show_at_server(place is not None)
         self._show_stay()
 
@@ -351,6 +353,7 @@ class ChatPage(QWidget):
             view.show_answer(answer)
         elif self._branches.is_shown(answer):
             self.transcript.replace_from(answer)
+        self._stream.begin(answer.id, self._server)
         self.answers.refresh(self._chat_id)
         self._show_answering()
 

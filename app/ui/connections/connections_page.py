@@ -19,6 +19,7 @@ from app.core.network.traffic import matching, traffic
 from app.presenters.connections import Connections
 from app.ui.connections.connection_rows import ConnectionRows
 from app.ui.connections.words import as_text, summary
+from app.ui.look.language import in_full
 from app.ui.look.scale import scaled
 from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
@@ -104,8 +105,7 @@ class ConnectionsPage(ColumnPage):
     def _failed(self, error: Exception) -> None:
         """Tell an error once; the list is not asked for again until the page is reopened."""
         self._tick.stop()
-        self._summary.setText(self.tr("The list could not be read."))
-        self._notifier.error(error)
+        self._notifier.telling(lambda said: self._summary.setText(in_full(said)))(error)
 
     def _show(self) -> None:
         words = self._filter.text()

@@ -9,7 +9,6 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QProgressBar,
@@ -25,12 +24,13 @@ from app.ui.exchange.report_list import ReportList
 from app.ui.exchange.report_words import told
 from app.ui.look.format import figure
 from app.ui.look.theme import GRID
+from app.ui.widgets.dialog import EnterDialog
 from app.ui.widgets.label import Label
 
 Step = Literal["choose", "reading", "preview", "done"]
 
 
-class ImportDialog(QDialog):
+class ImportDialog(EnterDialog):
     """chosen(paths): look into these. go(): take in what was found. undo(): take it back.
 
     show_chats(): the user wants to see them.

@@ -19,14 +19,14 @@ def name_of(entry: ModelEntry) -> str:
     own = name_at_server(entry)
     if own == entry.name:
         return own
-    return QCoreApplication.translate("names", "{0} on {1}").format(own, _server_of(entry))
+    return QCoreApplication.translate("names", "{0} on {1}").format(own, server_of(entry))
 
 
 def name_at_server(entry: ModelEntry) -> str:
     """Return the name where the server is named beside it; of a path its last part."""
-    return entry.name.removesuffix(f" on {_server_of(entry)}") if entry.served else entry.name
+    return entry.name.removesuffix(f" on {server_of(entry)}") if entry.served else entry.name
 
 
-def _server_of(entry: ModelEntry) -> str:
+def server_of(entry: ModelEntry) -> str:
     """Return the server, by its user's name."""
     return entry.id.removesuffix(f":{entry.served}")

@@ -5,32 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.presenters.server_list import ServerList
 from app.ui.look.language import in_full, translated
-from app.ui.look.theme import GRID
 from app.ui.notify import Notifier
+from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.label import Label
 from engines.errors import UserError
 
+_WIDTH = 440
 
-class KeyDialog(QDialog):
+
+class KeyDialog(Dialog):
     """save(key): keep it. The owner answers with `accept` or `show_problem`."""
 
     save = Signal(str)
 
     def __init__(self, server: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("keyDialog", width=_WIDTH, parent=parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("keyDialog")
-        self.setWindowTitle(self.tr("Key"))
-        self.setMinimumWidth(420)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        column.setSpacing(12)
-        column.addWidget(Label(self.tr("Key for {0}").format(server), "title", wrap=True))
-        column.addWidget(
+        self.set_title(self.tr("Key for {0}").format(server))
+        self.column.addWidget(
             Label(
                 self.tr("It is kept in the system’s keyring, and shown to this server only."),
                 "small",
@@ -42,29 +38,25 @@ class KeyDialog(QDialog):
         self._field.setAccessibleName(self.tr("Key"))
         self._field.setEchoMode(QLineEdit.EchoMode.Password)
         self._field.textChanged.connect(self._typed)
-        column.addWidget(self._field)
+        self.column.addWidget(self._field)
         self._problem = Label("", "problem", name="keyProblem", wrap=True, selectable=True)
         self._problem.hide()
-        column.addWidget(self._problem)
-        column.addSpacing(GRID)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addStretch(1)
+        self.column.addWidget(self._problem)
+        self.column.addStretch(1)
         cancel = self._button("cancelKey", self.tr("Cancel"))
         cancel.clicked.connect(self.reject)
-        row.addWidget(cancel)
         self._save = self._button("saveKey", self.tr("Save and try again"))
         self._save.setProperty("look", "primary")
         self._save.setDefault(True)
         self._save.clicked.connect(self._keep)
-        row.addWidget(self._save)
-        column.addLayout(row)
+        self.add_buttons(cancel, self._save)
         self._typed()
         self._field.setFocus()
 
     def show_problem(self, error: UserError) -> None:
         self._problem.setText(in_full(error))
         self._problem.show()
+        self.fit()
         self._field.setEnabled(True)
         self._field.setFocus()
         self._typed()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args, get_origin
 
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QLineEdit,
@@ -41,6 +42,24 @@ def make_editor(field: SettingField, value: Any, changed: Callable[[object], Non
     return _text(str(value), changed)
 
 
+def show_value(editor: QWidget, value: Any) -> None:
+    """Show another value in an editor, which does not tell of it."""
+    editor.blockSignals(True)
+    match editor:
+        case ComboBox():
+            editor.setCurrentIndex(editor.findData(value))
+        case QCheckBox():
+            editor.setChecked(value)
+            editor.update()
+        case SpinBox() | DoubleSpinBox():
+            editor.setValue(value)
+        case QLineEdit():
+            editor.setText(value)
+        case LongText():
+            editor.show_text(value)
+    editor.blockSignals(False)
+
+
 def _choice(words: list[str], value: str, changed: Callable[[object], None]) -> QComboBox:
     box = ComboBox()
     for word in words:
@@ -65,6 +84,7 @@ def _whole(field: SettingField, value: int, changed: Callable[[object], None]) -
         min(int(high), _MOST) if high is not None else _MOST,
     )
     box.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)
+    _explain(box, field)
     box.setGroupSeparatorShown(True)
     box.setKeyboardTracking(False)
     box.setValue(value)
@@ -76,6 +96,7 @@ def _number(field: SettingField, value: float, changed: Callable[[object], None]
     low, high = limits_of(field)
     box = DoubleSpinBox()
     box.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)
+    _explain(box, field)
     box.setDecimals(2)
     box.setSingleStep(0.05)
     box.setRange(low if low is not None else -1e9, high if high is not None else 1e9)
@@ -83,6 +104,14 @@ def _number(field: SettingField, value: float, changed: Callable[[object], None]
     box.setValue(value)
     box.valueChanged.connect(lambda number: changed(round(number, 4)))
     return box
+
+
+def _explain(box: QSpinBox | QDoubleSpinBox, field: SettingField) -> None:
+    """Say what its numbers count, and what its smallest one means."""
+    if field.unit:
+        box.setSuffix(f" {translated(field.unit)}")
+    if field.lowest:
+        box.setSpecialValueText(translated(field.lowest))
 
 
 def _text(value: str, changed: Callable[[object], None]) -> QLineEdit:

@@ -25,6 +25,11 @@ class LongText(QPlainTextEdit):
         self._pause.timeout.connect(self._tell)
         self.textChanged.connect(self._pause.start)
 
+    def show_text(self, text: str) -> None:
+        """Show another text, which is not told."""
+        self.setPlainText(text)
+        self._pause.stop()
+
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         if self._pause.isActive():

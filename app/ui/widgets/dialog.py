@@ -22,8 +22,20 @@ from app.ui.widgets.label import Label
 _ANY_WIDTH = 16_777_215
 
 
-class Dialog(QDialog):
-    """`column` takes what is shown under the title. Enter presses the button that has the focus."""
+class EnterDialog(QDialog):
+    """Enter presses the button that has the focus; else the main one, where there is one."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        focused = self.focusWidget()
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and isinstance(focused, QAbstractButton):
+            focused.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class Dialog(EnterDialog):
+    """`column` takes what is shown under the title."""
 
     def __init__(
         self, name: str, *, width: int, height: int = 0, parent: QWidget | None = None
@@ -75,11 +87,3 @@ class Dialog(QDialog):
         super().showEvent(event)
         self.resize(0, 0)
         self.fit()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        focused = self.focusWidget()
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and isinstance(focused, QAbstractButton):
-            focused.click()
-        else:
-            super().keyPressEvent(event)

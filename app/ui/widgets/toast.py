@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
@@ -12,12 +14,24 @@ from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 
+_LEAST_S, _LEAST_AT_REST_S = 2.5, 8.0
+_LETTERS_PER_S = 14
+_AGAIN_MS = 1_000
+"""After so long it is looked again whether somebody is still at it."""
+
+
+def seconds_for(lines: Sequence[str], *, at_rest: bool) -> float:
+    """Return how long these lines are shown. at_rest: something is to be understood or decided."""
+    reading = 1 + sum(map(len, lines)) / _LETTERS_PER_S
+    return max(_LEAST_AT_REST_S if at_rest else _LEAST_S, reading)
+
 
 class Toast(Panel):
     """acted(): its button was pressed. closed(): it is gone, whoever closed it.
 
     action, drawing: text and icon of the button, if there is one.
-    seconds: how long it stays; 0 leaves it until it is closed.
+    problem: something went wrong. It leaves once it can have been read, unless the pointer or the
+    focus is on it.
     about: what it tells the state of, so that it takes the place of what was told before.
     """
 
@@ -30,7 +44,6 @@ class Toast(Panel):
         *,
         action: str = "",
         drawing: str = "again",
-        seconds: float = 4,
         problem: bool = False,
         about: str = "",
         parent: QWidget | None = None,
@@ -59,9 +72,8 @@ class Toast(Panel):
         self.box.addWidget(close)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.dismiss)
-        if seconds:
-            self._timer.start(round(seconds * 1000))
+        self._timer.timeout.connect(self._leave)
+        self._timer.start(round(1000 * seconds_for(lines, at_rest=problem or self.acts)))
 
     def natural_width(self) -> int:
         """Pixels that the longest line takes without a break, with what stands beside it."""
@@ -69,6 +81,12 @@ class Toast(Panel):
         longest = max(label.fontMetrics().horizontalAdvance(label.text()) for label in texts)
         beside = self.action.sizeHint().width() if self.action.isVisibleTo(self) else 0
         return longest + beside + 14 * GRID
+
+    def _leave(self) -> None:
+        if self.underMouse() or self.isAncestorOf(QApplication.focusWidget() or self.window()):
+            self._timer.start(_AGAIN_MS)
+        else:
+            self.dismiss()
 
     def dismiss(self) -> None:
         self._timer.stop()

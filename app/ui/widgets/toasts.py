@@ -1,8 +1,8 @@
-"""Keeps the toasts of a window stacked over its lower edge."""
+"""Keeps the toasts of a window stacked over its lower edge, and over its composer."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtWidgets import QWidget
 
 from app.ui.announcing import announce
@@ -12,7 +12,9 @@ from app.ui.widgets.toast import Toast
 
 _MOST = 3
 _WIDEST = 520
-_ABOVE_COMPOSER = 15 * GRID
+_MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
+_COMPOSER = "composer"
+"""The name of what they leave free, where it can be seen: the field for a message, with Send."""
 
 
 class Toasts(QObject):
@@ -20,6 +22,7 @@ class Toasts(QObject):
         super().__init__(window)
         self._window = window
         self._shown: list[Toast] = []
+        self._composer: QWidget | None = None
         window.installEventFilter(self)
 
     def show(self, toast: Toast) -> None:
@@ -35,6 +38,10 @@ class Toasts(QObject):
         toast.setParent(self._window)
         toast.closed.connect(lambda: self._forget(toast))
         self._shown.append(toast)
+        if self._composer is None:
+            self._composer = self._window.findChild(QWidget, _COMPOSER)
+            if self._composer is not None:
+                self._composer.installEventFilter(self)
         while len(self._shown) > _MOST:
             self._shown[0].dismiss()
         toast.show()
@@ -43,7 +50,7 @@ class Toasts(QObject):
         announce(toast, toast.accessibleName(), urgent=toast.problem)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Resize:
+        if self._shown and event.type() in _MOVES:
             self._place()
         return super().eventFilter(watched, event)
 
@@ -53,7 +60,10 @@ class Toasts(QObject):
             self._place()
 
     def _place(self) -> None:
-        bottom = self._window.height() - _ABOVE_COMPOSER
+        bottom = self._window.height() - scaled(3 * GRID)
+        if self._composer is not None and self._composer.isVisible():
+            top = self._composer.mapTo(self._window, QPoint()).y()
+            bottom = min(bottom, top - scaled(GRID))
         for toast in reversed(self._shown):
             width = min(toast.natural_width(), scaled(_WIDEST), self._window.width() - 4 * GRID)
             height = toast.heightForWidth(width)

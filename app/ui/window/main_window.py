@@ -304,14 +304,33 @@ class MainWindow(WindowFrame):
             self.chooser.use(model_id)
 
     def show_settings(self, name: str = "") -> None:
+        from app.ui.settings.about_page import AboutPage
         from app.ui.settings.settings_dialog import SettingsDialog
 
-        settings, folder = self.presenters.settings, self.presenters.data_folder
-        ways = {"Engines": (self.tr("Engines and devices"), partial(self.go_to, "engines"))}
-        dialog = SettingsDialog(settings, folder, self.desktop.notes(), ways, self)
+        presenters = self.presenters
+        about = AboutPage(presenters.system, presenters.data_folder, presenters.log_file)
+        about.open_folder.connect(self.notifier.open_folder)
+        dialog = SettingsDialog(
+            presenters.settings,
+            self.desktop.notes(),
+            {"Engines": (self.tr("Engines and devices"), partial(self.go_to, "engines"))},
+            {"model": self._model_editor},
+            about,
+            self,
+        )
         dialog.open()
         if name:
             dialog.go_to(name)
+
+    def _model_editor(self, value: object, changed: Callable[[object], None]) -> QWidget:
+        from app.ui.assistants.model_box import ModelBox
+
+        entries = self.chooser.entries()
+        named = next((it.id for it in entries if value in (it.id, it.name)), str(value))
+        box = ModelBox("model", "")
+        box.show_models(entries, named)
+        box.chosen.connect(changed)
+        return box
 
     def show_shortcuts(self) -> None:
         from app.ui.window.shortcuts_dialog import ShortcutsDialog

@@ -6,7 +6,6 @@ from itertools import groupby
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QLineEdit,
     QScrollArea,
@@ -22,13 +21,14 @@ from app.ui.desktop.keys import refusal, with_keys
 from app.ui.desktop.shortcut_row import ShortcutRow
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
+from app.ui.widgets.dialog import EnterDialog
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
 from engines.errors import UserError
 
 
-class ShortcutsDialog(QDialog):
+class ShortcutsDialog(EnterDialog):
     """Made from the same table as the shortcuts themselves; saved as they are changed."""
 
     def __init__(self, settings: SettingsService, parent: QWidget | None = None) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from app.ui.chat.transcript.wait_words import wait_words
 from app.ui.look.language import translated
+from app.ui.models.names import server_of
 
 if TYPE_CHECKING:
+    from app.core.chats.answers import Ready
     from app.core.chats.conversation import StoredMessage
     from app.core.engines.wait import Wait
     from app.presenters.generation import Generation
@@ -28,24 +31,40 @@ class AnswerStream(QObject):
         self._generation = generation
         generation.waits.connect(self._waits)
         generation.loading.connect(self._loading)
-        generation.ready.connect(lambda answer_id, _: self._waits(answer_id, None))
+        self._servers: dict[str, tuple[str, float]] = {}
+        generation.ready.connect(self._ready)
         generation.prompt.connect(self._prompt)
         generation.text.connect(self._text)
         generation.reasoning.connect(self._reasoning)
         generation.was_reasoning.connect(self._was_reasoning)
         generation.ended.connect(self._ended)
 
+    def begin(self, answer_id: str, server: str) -> None:
+        """An answer is waited for. server: the name of the one that is asked; "" for none."""
+        if server:
+            self._servers[answer_id] = server, monotonic()
+            self._waits(answer_id, None)
+
     def show_waiting(self, chat_id: str) -> None:
         """Show again what the chat's answers wait for, after its messages were read again."""
         for answer_id in self._generation.answering(chat_id):
-            wait = self._generation.waits_for(answer_id)
-            if wait is not None:
-                self._waits(answer_id, wait)
+            self._waits(answer_id, self._generation.waits_for(answer_id))
 
     def _waits(self, answer_id: str, wait: Wait | None) -> None:
         view = self._transcript.view_of(answer_id)
-        if view is not None:
+        if view is None:
+            return
+        if wait is None and answer_id in self._servers:
+            view.show_server(*self._servers[answer_id])
+        else:
             view.show_waiting(wait_words(wait) if wait is not None else "")
+
+    def _ready(self, answer_id: str, ready: Ready) -> None:
+        """The model is known now, and may be another than was expected."""
+        _, since = self._servers.pop(answer_id, ("", monotonic()))
+        if ready.entry.on_server:
+            self._servers[answer_id] = server_of(ready.entry), since
+        self._waits(answer_id, None)
 
     def _loading(self, answer_id: str, share: float) -> None:
         view = self._transcript.view_of(answer_id)
@@ -56,6 +75,7 @@ class AnswerStream(QObject):
         view = self._transcript.view_of(answer_id)
         if view is not None:
             view.show_prompt(prompt.left_out)
+            self._waits(answer_id, None)
 
     def _text(self, answer_id: str, text: str) -> None:
         view = self._transcript.view_of(answer_id)
@@ -73,4 +93,5 @@ class AnswerStream(QObject):
             view.show_answer(self._generation.so_far(view.message))
 
     def _ended(self, answer: StoredMessage) -> None:
+        self._servers.pop(answer.id, None)
         self._transcript.renew(answer)

@@ -142,6 +142,7 @@ class ChatAnswers(QObject):
             "delete": self._branches.remove,
             "menu": self._show_menu,
             "fix": self.fix.emit,
+            "stop": lambda message: generation.stop_answer(message.id),
         }
         transcript.showing.connect(self._attach)
         QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]

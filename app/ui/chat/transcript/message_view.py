@@ -135,7 +135,9 @@ class MessageView(QWidget):
             self.show_left_out(answer.facts.left_out)
         if answer.state == "streaming":
             self.view.begin(answer.text)
-            self._put("progress", ProgressLine())
+            line = ProgressLine()
+            line.stop.connect(lambda: self.act.emit("stop", self.message))
+            self._put("progress", line)
         else:
             self.view.show_markdown(answer.text)
         self.view.setVisible(bool(answer.text))
@@ -165,6 +167,12 @@ class MessageView(QWidget):
                 part.say(words)
             else:
                 part.wait()
+
+    def show_server(self, server: str, since: float) -> None:
+        """Show that a server is waited for. since: of the monotonic clock."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.wait_for(server, since)
 
     def show_prompt(self, left_out: int) -> None:
         """The model is loaded and reads the prompt."""

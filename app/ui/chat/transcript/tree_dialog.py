@@ -7,7 +7,6 @@ from datetime import datetime
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QHeaderView,
     QPushButton,
@@ -21,6 +20,7 @@ from app.core.chats.tree import Stretch, Tree
 from app.ui.look.format import day
 from app.ui.look.icons import icon
 from app.ui.look.theme import GRID, theme_of
+from app.ui.widgets.dialog import EnterDialog
 from app.ui.widgets.label import Label
 
 _ID = Qt.ItemDataRole.UserRole
@@ -28,7 +28,7 @@ _MARK = 16
 """Pixels; the mark before what is shown, and the room for it before the rest."""
 
 
-class TreeDialog(QDialog):
+class TreeDialog(EnterDialog):
     """chosen(message_id): show the path through this message.
 
     leaf_id: the end of the path that is shown now. Arrow keys walk, Enter goes there.

@@ -162,7 +162,7 @@ def test_while_the_model_loads_its_progress_is_shown(ui: Ui) -> None:
     ui.last.show_loading(0.43)
     assert words(ui, "progressText") == "Loading the model, 43 %"
     ui.last.show_prompt(4)
-    assert words(ui, "progressText").startswith("Thinking")
+    assert words(ui, "progressText").startswith("One moment")
     assert words(ui, "leftOut") == "The oldest 4 messages no longer fit and were left out."
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
+import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
+from app.ui.chat.transcript import progress_line
 from tests.app.ui.conftest import Ui
-from tests.support.openai_server import OpenAiServer
+from tests.support.openai_server import OpenAiServer, Reply
 from tests.support.windows import models_page
 
 
@@ -69,6 +73,40 @@ def test_a_key_that_a_server_comes_to_want_is_entered_at_the_failed_answer(ui: U
         ui.qtbot.waitUntil(lambda: not ui.has("fixFailure"))
         ui.wait_for_answer()
         assert ui.texts[1]
+
+
+def test_a_server_that_hangs_is_named_with_the_seconds_and_can_be_left(
+    ui: Ui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress_line, "_LONG_S", 0)
+    ui.presenters.settings.set("auto_titles", False)
+    goes_on = threading.Event()
+
+    def hang(_: object) -> Reply:
+        goes_on.wait(60)
+        return Reply(b"{}")
+
+    with OpenAiServer("vllm") as server:
+        try:
+            add(ui, "team", server.address)
+            ui.click("saveServer")
+            ui.qtbot.waitUntil(
+                lambda: any(it.engine == "remote" for it in ui.window.chooser.entries())
+            )
+            chosen = next(it for it in ui.window.chooser.entries() if it.engine == "remote")
+            ui.click(f"use-{chosen.id}")
+            server.script("/v1/chat/completions", hang)
+            ui.ask("Hi", wait=False)
+            ui.qtbot.waitUntil(lambda: len(server.chats()) == 1)
+            ui.qtbot.waitUntil(lambda: ui.has("stopWaiting"))
+            words = text(ui, "progressText")
+            assert words.startswith("Waiting for team, ")
+            assert words.endswith(" s")
+            ui.click("stopWaiting")
+            ui.wait_for_answer()
+            assert not ui.has("progressText")
+        finally:
+            goes_on.set()
 
 
 def test_offline_another_computer_is_refused_with_the_reason(ui: Ui) -> None:

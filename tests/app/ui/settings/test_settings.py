@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QSpinBox,
     QWidget,
 )
@@ -46,7 +47,7 @@ def test_every_setting_has_its_row(dialog: SettingsDialog) -> None:
     for row in rows:
         assert row.editor.accessibleName()
         assert row.editor.accessibleDescription()
-    assert part(dialog, QListWidget, "sections").count() == len(SECTIONS)
+    assert part(dialog, QListWidget, "sections").count() == len(SECTIONS) + 1
     dialog.close()
 
 
@@ -56,7 +57,8 @@ def test_widgets_follow_the_types(dialog: SettingsDialog) -> None:
         "text_size": QSpinBox,
         "system_prompt": QPlainTextEdit,
         "temperature": QDoubleSpinBox,
-        "model": QLineEdit,
+        "model": QComboBox,
+        "quick_ask_keys": QLineEdit,
         "offline": QCheckBox,
     }
     for name, kind in kinds.items():
@@ -145,10 +147,127 @@ def test_searching_shows_the_rows_that_match(ui: Ui, dialog: SettingsDialog) -> 
     dialog.close()
 
 
-def test_the_data_folder_can_be_copied(ui: Ui, dialog: SettingsDialog) -> None:
-    assert part(dialog, QLabel, "dataFolderPath").text() == str(ui.app.folder.root)
-    ui.click("copyDataFolder")
-    assert QGuiApplication.clipboard().text() == str(ui.app.folder.root)
+def test_a_search_goes_over_all_sections_by_other_words_too(ui: Ui, dialog: SettingsDialog) -> None:
+    search = part(dialog, QLineEdit, "searchSettings")
+    QTest.keyClicks(search, "dark mode")
+    assert ui.has("setting-theme")
+    search.clear()
+    QTest.keyClicks(search, "gpu")
+    assert {"setting-gpu_layers", "setting-devices"} <= visible(dialog)
+    search.clear()
+    QTest.keyClicks(search, "xyzzy")
+    assert visible(dialog) == set()
+    assert ui.has("noSetting")
+    search.clear()
+    assert not ui.has("noSetting")
+    assert "setting-theme" in visible(dialog)
+    assert "setting-gpu_layers" not in visible(dialog)
+    dialog.close()
+
+
+def visible(dialog: SettingsDialog) -> set[str]:
+    return {row.objectName() for row in dialog.findChildren(SettingRow) if row.isVisible()}
+
+
+def test_a_changed_setting_says_so_and_can_be_reset(ui: Ui, dialog: SettingsDialog) -> None:
+    assert not ui.has("reset-text_size")
+    part(dialog, QSpinBox, "text_size").setValue(20)
+    assert ui.has("differs-text_size")
+    ui.click("reset-text_size")
+    assert part(dialog, QSpinBox, "text_size").value() == 14
+    assert ui.app.settings.read().text_size == 14
+    assert not ui.has("differs-text_size")
+    dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [("offline", True), ("theme", "dark"), ("system_prompt", "Be brief."), ("temperature", 0.1)],
+)
+def test_what_is_changed_elsewhere_is_shown_and_reset_like_any(
+    ui: Ui, dialog: SettingsDialog, name: str, changed: object
+) -> None:
+    dialog.go_to(name)
+    before = ui.app.settings.read().values()[name]
+    ui.presenters.settings.set(name, changed)
+    ui.click(f"reset-{name}")
+    assert ui.app.settings.read().values()[name] == before
+    ui.qtbot.wait(500)  # a pause in typing would tell of the former text
+    assert ui.app.settings.read().values()[name] == before
+    dialog.close()
+
+
+def test_numbers_have_units_and_words_for_those_that_mean_something(
+    dialog: SettingsDialog,
+) -> None:
+    shown = {
+        "context": "Automatic", "gpu_layers": "Automatic", "max_tokens": "No limit",
+        "zoom": "100 %", "text_size": "14 px", "kv_memory": "512 MB", "top_k": "40",
+    }  # fmt: skip
+    assert {name: part(dialog, QSpinBox, name).text() for name in shown} == shown
+    assert part(dialog, QDoubleSpinBox, "download_limit").text() == "No limit"
+    dialog.close()
+
+
+def test_no_help_text_explains_a_number_that_shows_as_a_word() -> None:
+    odd = re.compile(r"(?<![\d.])-?[01] (chooses|takes what|is none|is off|keeps only|makes none)")
+    for name, field in fields().items():
+        if field.lowest:
+            assert not odd.search(field.description), name
+            assert field.ge is not None, name
+
+
+def test_the_model_is_chosen_from_those_that_are_here(ui: Ui, dialog: SettingsDialog) -> None:
+    dialog.go_to("model")
+    box = part(dialog, QComboBox, "model")
+    assert box.currentText() == "Starter guide"
+    assert [box.itemData(at) for at in range(box.count())] == [
+        it.id for it in ui.window.chooser.entries()
+    ]
+    dialog.close()
+
+
+def test_about_says_versions_folders_and_licences(
+    ui: Ui, dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[QUrl] = []
+
+    def take(url: QUrl) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", take)
+    part(dialog, QListWidget, "sections").setCurrentRow(len(SECTIONS))
+    ui.qtbot.waitUntil(lambda: "Hearth:" in part(dialog, QLabel, "versions").text())
+    said = part(dialog, QLabel, "versions").text()
+    for name in ("Python", "Qt", "llama.cpp", "SQLite"):
+        assert f"{name}: " in said
+    licences = part(dialog, QPlainTextEdit, "licences").toPlainText()
+    assert "Inter 4.001: OFL-1.1" in licences
+    assert "markdown-it-py" in licences
+    ui.click("open-logs")
+    assert [it.toLocalFile() for it in opened] == [str(ui.app.folder.logs)]
+    ui.click("copyDetails")
+    assert said in QGuiApplication.clipboard().text()
+    assert str(ui.app.folder.root) in QGuiApplication.clipboard().text()
+    dialog.close()
+
+
+@pytest.mark.parametrize(("width", "zoom"), [(800, 100), (800, 200), (540, 100)])
+@pytest.mark.usefixtures("german")
+def test_nothing_is_wider_than_the_dialog(ui: Ui, width: int, zoom: int) -> None:
+    ui.presenters.settings.set("zoom", zoom)
+    ui.press("Ctrl+,")
+    dialog = ui.find(SettingsDialog)
+    dialog.resize(width, 560)
+    for number in range(len(SECTIONS) + 1):
+        part(dialog, QListWidget, "sections").setCurrentRow(number)
+        QApplication.processEvents()
+        area = part(dialog, QScrollArea, "settingsArea")
+        page = area.widget()
+        assert page is not None
+        assert page.width() <= area.viewport().width(), SECTIONS[number : number + 1]
+    assert dialog.width() == width
     dialog.close()
 
 
