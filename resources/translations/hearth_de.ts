@@ -351,7 +351,6 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
-      <location filename="../../app/core/settings/fields.py" />
       <source>Who the assistant is and how it should answer; sent ahead of every chat.</source>
       <translation>Wer der Assistent ist und wie er antworten soll; steht vor jedem Chat.</translation>
     </message>
@@ -816,6 +815,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
       <location filename="../../app/ui/chat/context/words.py" />
+      <location filename="../../app/ui/chat/transcript/progress_line.py" />
       <location filename="../../app/ui/desktop/quick_ask.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/models/here/list_page.py" />
@@ -1572,7 +1572,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/settings/settings_dialog.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Copy</source>
       <translation>Kopieren</translation>
@@ -1711,7 +1710,7 @@
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <source>Reproduce anyway</source>
-      <translation>Trotzdem wiederholen</translation>
+      <translation>Trotzdem reproduzieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
@@ -1766,7 +1765,7 @@
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
       <source>Enter the key…</source>
-      <translation type="unfinished" />
+      <translation>Schlüssel eingeben …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -2037,13 +2036,23 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
-      <source>Thinking</source>
-      <translation>Denkt nach</translation>
+      <source>One moment</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/progress_line.py" />
+      <source>Waiting for {0}</source>
+      <translation>Wartet auf {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
       <source>{0}, {1} %</source>
       <translation>{0}, {1} %</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/progress_line.py" />
+      <source>{0}, {1} s</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/reasoning.py" />
@@ -2198,11 +2207,6 @@
       <location filename="../../app/ui/models/models_page.py" />
       <source>Discover models</source>
       <translation>Modelle entdecken</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
-      <source>The list could not be read.</source>
-      <translation>Die Liste ließ sich nicht lesen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
@@ -3618,7 +3622,7 @@
     <message>
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <source> tokens</source>
-      <translation> Tokens</translation>
+      <translation> Token</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
@@ -4716,6 +4720,7 @@
       <location filename="../../app/ui/models/model_picker.py" />
       <location filename="../../app/ui/models/models_page.py" />
       <location filename="../../app/ui/pages.py" />
+      <location filename="../../app/ui/settings/about_page.py" />
       <source>Models</source>
       <translation>Modelle</translation>
     </message>
@@ -4931,6 +4936,7 @@
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
+      <location filename="../../app/ui/settings/about_page.py" />
       <source>Open</source>
       <translation>Öffnen</translation>
     </message>
@@ -4941,8 +4947,8 @@
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
-      <source>It lies in {0}.</source>
-      <translation>Es liegt in {0}.</translation>
+      <source>It is in {0}.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
@@ -5184,7 +5190,7 @@
     <message>
       <location filename="../../app/ui/servers/key_dialog.py" />
       <source>Save and try again</source>
-      <translation type="unfinished" />
+      <translation>Speichern und erneut versuchen</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/key_dialog.py" />
@@ -5195,7 +5201,7 @@
     <message>
       <location filename="../../app/ui/servers/key_dialog.py" />
       <source>Key for {0}</source>
-      <translation type="unfinished" />
+      <translation>Schlüssel für {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5360,6 +5366,68 @@
       <translation>und {0} weitere</translation>
     </message>
     <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <source>Copy details</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <source>Licences of what Hearth uses</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <source>Chats and settings</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <source>Logs</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <location filename="../../app/ui/settings/settings_dialog.py" />
+      <source>About</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <source>Hearth stands under the Apache Licence 2.0, and so does its guide.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>Folders</source>
+      <translation>Ordner</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <source>Open the folder “{0}”</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
+      <source>version licence folder data log copy details</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/setting_row.py" />
+      <source>Reset</source>
+      <translation>Zurücksetzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/setting_row.py" />
+      <source>Changed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/setting_row.py" />
+      <source>Reset {0}</source>
+      <translation>{0} zurücksetzen</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/settings/settings_dialog.py" />
       <source>Sections</source>
       <translation>Abschnitte</translation>
@@ -5371,8 +5439,8 @@
     </message>
     <message>
       <location filename="../../app/ui/settings/settings_dialog.py" />
-      <source>Data folder</source>
-      <translation>Datenordner</translation>
+      <source>No setting matches. Try another word.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
@@ -5513,7 +5581,7 @@
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>the last answer failed</source>
-      <translation>die letzte Antwort ist gescheitert</translation>
+      <translation>die letzte Antwort ist fehlgeschlagen</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
@@ -5529,11 +5597,6 @@
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>messages are waiting to be sent</source>
       <translation>Nachrichten warten darauf, gesendet zu werden</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/chat_model.py" />
-      <source>Folders</source>
-      <translation>Ordner</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
@@ -5898,8 +5961,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>For a model that is here for both engines. Auto takes the one that suits this computer.</source>
-      <translation>Für ein Modell, das für beide Engines hier ist. Auto nimmt die, die zu diesem Computer passt.</translation>
+      <source>For a model that both engines have. Auto takes the one that suits this computer.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5920,44 +5983,44 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>By their names in the list of devices, separated by commas; empty uses all that work.</source>
-      <translation>Mit ihren Namen aus der Geräteliste, durch Kommas getrennt; leer nutzt alle, die funktionieren.</translation>
+      <source>Their names from the list of devices, separated by commas. Empty uses all that work.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Layers whose experts stay in RAM</source>
-      <translation>Schichten, deren Experten im RAM bleiben</translation>
+      <source>Layers with experts in RAM</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Of a mixture of experts, when it is too large for the graphics card; -1 chooses.</source>
-      <translation>Bei einem Modell aus mehreren Experten, das für die Grafikkarte zu groß ist; -1 wählt selbst.</translation>
+      <source>Of a mixture of experts that is too large for the graphics card.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Chats at once with vLLM</source>
-      <translation>Chats zugleich mit vLLM</translation>
+      <source>Answers at once with vLLM</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>How many are answered at the same time; the memory for contexts is shared by them.</source>
-      <translation>Wie viele zur selben Zeit beantwortet werden; sie teilen sich den Speicher für Kontexte.</translation>
+      <source>They share the memory for contexts.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Card’s memory for vLLM</source>
-      <translation>Speicher der Karte für vLLM</translation>
+      <source>Graphics memory for vLLM</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>In percent of the whole; 0 takes what is free when it starts.</source>
-      <translation>In Prozent des ganzen Speichers; 0 nimmt, was beim Start frei ist.</translation>
+      <source>Share of the card’s memory. Automatic takes what is free when it starts.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5968,8 +6031,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Tensor parallel: the model is cut over so many equal cards.</source>
-      <translation>Tensorparallel: Das Modell wird auf so viele gleiche Karten aufgeteilt.</translation>
+      <source>Cuts the model over several equal cards (tensor parallel).</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5980,8 +6043,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Over Ray, which has to run on each of them; 1 is this computer alone.</source>
-      <translation>Über Ray, das auf jedem davon laufen muss; 1 ist dieser Computer allein.</translation>
+      <source>Over Ray, which must run on each of them; 1 is this computer alone.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5992,8 +6055,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>With MTP; 0 takes what the model’s makers advise. A change starts the worker again.</source>
-      <translation>Mit MTP; 0 nimmt, wozu die Macher des Modells raten. Eine Änderung startet den Worker neu.</translation>
+      <source>With MTP. Automatic follows the model’s makers. vLLM starts again for a change.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6004,8 +6067,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>One a line: a name, an equals sign, and the adapter’s folder.</source>
-      <translation>Einer je Zeile: ein Name, ein Gleichheitszeichen und der Ordner des Adapters.</translation>
+      <source>One per line: a name, an equals sign and the adapter’s folder.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6016,8 +6079,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>One of the adapters for vLLM, by its name; empty is the model by itself. Each chat and each assistant can differ.</source>
-      <translation>Einer der Adapter für vLLM, beim Namen; leer ist das Modell allein. Jeder Chat und jeder Assistent kann davon abweichen.</translation>
+      <source>The name of one of the adapters for vLLM. Empty is the model by itself. Can differ per chat and assistant.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6028,8 +6091,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>After so many minutes without an answer, to give its memory back; 0 lets it run.</source>
-      <translation>Nach so vielen Minuten ohne Antwort, damit sein Speicher frei wird; 0 lässt es laufen.</translation>
+      <source>After this long without an answer, to free its memory.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6038,8 +6101,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Of the window. A change holds from the next start.</source>
-      <translation>Des Fensters. Eine Änderung gilt ab dem nächsten Start.</translation>
+      <source>Takes effect after a restart.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6063,8 +6126,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Light, dark, or as the system says.</source>
-      <translation>Hell, dunkel oder wie das System.</translation>
+      <source>Light, dark, or as the system.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6083,8 +6146,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>High makes all text and all edges stand out.</source>
-      <translation>Hoch hebt alle Texte und alle Kanten hervor.</translation>
+      <source>High makes text and edges stand out.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6098,8 +6161,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Of everything in the window, in percent. Ctrl and + or - change it, too.</source>
-      <translation>Für alles im Fenster, in Prozent. Strg und + oder - ändern ihn auch.</translation>
+      <source>Of the whole window. Ctrl and + or - change it, too.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6108,8 +6171,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Reduced: nothing moves, fades or blinks.</source>
-      <translation>Reduziert: Nichts bewegt sich, blendet oder blinkt.</translation>
+      <source>Reduced turns off movement, fading and blinking.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6128,8 +6191,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Size of messages, in pixels.</source>
-      <translation>Größe der Nachrichten, in Pixel.</translation>
+      <source>Of messages.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6138,8 +6201,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Wrap: they go on in the next line. Scroll: they stay in one, and the message scrolls.</source>
-      <translation>Umbrechen: Sie gehen in der nächsten Zeile weiter. Scrollen: Sie bleiben in einer, und die Nachricht scrollt.</translation>
+      <source>Wrap them, or scroll sideways to see their end.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6153,13 +6216,13 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Tell screen readers of answers</source>
-      <translation>Antworten an Screenreader melden</translation>
+      <source>Read answers to screen readers</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Sentence by sentence as they are written, and when one is done, stopped or has failed.</source>
-      <translation>Satz für Satz, während sie geschrieben werden, und wenn eine fertig, gestoppt oder fehlgeschlagen ist.</translation>
+      <source>Sentence by sentence, and when one is done, stopped or has failed.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6168,8 +6231,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>The key that sends a message; the other makes a line.</source>
-      <translation>Die Taste, die eine Nachricht sendet; die andere macht eine neue Zeile.</translation>
+      <source>The other key starts a new line.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6183,13 +6246,13 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Say when an answer is done</source>
-      <translation>Fertige Antworten melden</translation>
+      <source>Notify when an answer is done</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>A notification of the system, for an answer that took a while, when you look elsewhere.</source>
-      <translation>Eine Benachrichtigung des Systems, wenn eine Antwort gedauert hat und du woanders bist.</translation>
+      <source>After a longer answer, when you are in another window.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6198,8 +6261,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Else the notification has neither the answer nor the chat’s title in it.</source>
-      <translation>Sonst stehen in der Benachrichtigung weder die Antwort noch der Titel des Chats.</translation>
+      <source>Otherwise the notification contains neither the answer nor the chat’s title.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6208,18 +6271,18 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>With it, a question can be asked while the window is closed.</source>
-      <translation>Damit lässt sich etwas fragen, während das Fenster zu ist.</translation>
+      <source>Ask a question from it while the window is closed.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Closing keeps Hearth in the tray</source>
-      <translation>Schließen lässt Hearth im Tray</translation>
+      <source>Keep running in the tray</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Else closing the window quits. Quit in the menu of the icon always quits.</source>
-      <translation>Sonst beendet das Schließen des Fensters Hearth. „Beenden“ im Menü des Symbols beendet immer.</translation>
+      <source>When the window is closed. Quit in the icon’s menu always quits.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6228,8 +6291,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Keys that open the small window from any program, such as Ctrl+Alt+H; empty is none.</source>
-      <translation>Tasten, die das kleine Fenster aus jedem Programm öffnen, etwa Ctrl+Alt+H; leer heißt keine.</translation>
+      <source>Keys that open the small window from any program, such as Ctrl+Alt+H.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6238,8 +6301,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>All commands in menus over the window. On macOS they are at the top of the screen.</source>
-      <translation>Alle Befehle in Menüs über dem Fenster. Unter macOS stehen sie oben am Bildschirm.</translation>
+      <source>All commands in menus above the window. On macOS they are at the top of the screen.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6248,8 +6311,13 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>0 is always the likeliest word; higher is more varied.</source>
-      <translation>0 nimmt immer das wahrscheinlichste Wort; höher ist abwechslungsreicher.</translation>
+      <source>Who the assistant is and how it answers. Sent with every chat.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>0 always takes the likeliest word; higher is more varied.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6258,8 +6326,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Draw from the k likeliest tokens; 0 is off.</source>
-      <translation>Aus den k wahrscheinlichsten Token ziehen; 0 ist aus.</translation>
+      <source>Draws from this many of the likeliest tokens.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6268,8 +6336,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Draw from the likeliest tokens that make up this share; 1 is off.</source>
-      <translation>Aus den wahrscheinlichsten Token ziehen, die diesen Anteil ausmachen; 1 ist aus.</translation>
+      <source>Draws from the likeliest tokens that make up this share; 1 is off.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6278,8 +6346,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Leave out tokens below this share of the likeliest one; 0 is off.</source>
-      <translation>Token unter diesem Anteil des wahrscheinlichsten weglassen; 0 ist aus.</translation>
+      <source>Leaves out tokens below this share of the likeliest one.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6288,8 +6356,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Above 1, words that were just used become less likely.</source>
-      <translation>Über 1 werden eben benutzte Wörter unwahrscheinlicher.</translation>
+      <source>Makes words that were just used less likely.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6298,8 +6366,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>In tokens; 0 lets the model end by itself.</source>
-      <translation>In Token; bei 0 hört das Modell von selbst auf.</translation>
+      <source>Ends an answer after this many tokens.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6308,8 +6376,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Whether a model that can be asked to reasons before it answers; otherwise as it does by itself. Each chat can differ.</source>
-      <translation>Ob ein Modell, das sich darum bitten lässt, vor der Antwort nachdenkt; sonst wie von selbst. Jeder Chat kann abweichen.</translation>
+      <source>For models that can be asked to reason before they answer. Can differ per chat.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6318,8 +6386,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>How hard a model reasons that knows such levels; otherwise as it does by itself.</source>
-      <translation>Wie gründlich ein Modell nachdenkt, das solche Stufen kennt; sonst wie von selbst.</translation>
+      <source>How hard a model reasons, if it has such levels.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6328,8 +6396,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Tokens after which the reasoning is ended and the answer begins; 0 sets no limit.</source>
-      <translation>Token, nach denen das Nachdenken endet und die Antwort beginnt; 0 setzt keine Grenze.</translation>
+      <source>Ends the thinking after this many tokens and begins the answer.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6338,8 +6406,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Leave out its oldest messages, have the model sum them up, or stop and say so. Each chat can differ.</source>
-      <translation>Die ältesten Nachrichten auslassen, sie vom Modell zusammenfassen lassen oder anhalten und es sagen. Jeder Chat kann abweichen.</translation>
+      <source>Leave out its oldest messages, sum them up, or stop and say so. Can differ per chat.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6348,13 +6416,13 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>The model that new answers come from.</source>
-      <translation>Das Modell, von dem neue Antworten kommen.</translation>
+      <source>Answers new chats.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>How many tokens of a chat the model sees; 0 chooses what fits this computer.</source>
-      <translation>Wie viele Token eines Chats das Modell sieht; 0 wählt, was auf diesen Computer passt.</translation>
+      <source>How much of a chat the model sees.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6363,18 +6431,18 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>-1 chooses what fits; 0 keeps the model on the processor.</source>
-      <translation>-1 wählt, was passt; 0 lässt das Modell auf dem Prozessor.</translation>
+      <source>0 keeps the model on the processor.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Further folders with models</source>
-      <translation>Weitere Ordner mit Modellen</translation>
+      <source>More folders with models</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>One folder a line; Hearth lists the models in them and changes nothing there.</source>
-      <translation>Ein Ordner pro Zeile; Hearth listet die Modelle darin und ändert dort nichts.</translation>
+      <source>One per line. Hearth lists the models in them and changes nothing there.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6383,8 +6451,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Link uses the file where it lies; copy keeps another in Hearth’s folder.</source>
-      <translation>Verknüpfen nutzt die Datei, wo sie liegt; Kopieren legt eine weitere in Hearths Ordner.</translation>
+      <source>Link uses the file where it is; Copy makes another in Hearth’s folder.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6398,8 +6466,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>0 chooses what suits this computer.</source>
-      <translation>0 wählt, was zu diesem Computer passt.</translation>
+      <source>How many the model computes with.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6408,13 +6476,13 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>q8_0 halves the memory that a long context takes, at almost no loss.</source>
-      <translation>q8_0 halbiert den Speicher eines langen Kontexts, fast ohne Verlust.</translation>
+      <source>q8_0 halves the memory of a long context, at almost no loss.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>How the MTP switch of a new chat stands. Auto guesses words ahead where that is faster here, and leaves it where it is not; the answers are the same.</source>
-      <translation>Wie der MTP-Schalter eines neuen Chats steht. Auto rät Wörter voraus, wo das hier schneller ist, und lässt es sonst; die Antworten sind dieselben.</translation>
+      <source>For new chats. Auto guesses words ahead where that is faster; the answers are the same.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6423,8 +6491,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>In MB. A chat that is kept ready goes on at once when you come back to it; 0 keeps only the one in use.</source>
-      <translation>In MB. Ein bereitgehaltener Chat geht sofort weiter, wenn du zurückkommst; 0 behält nur den gerade benutzten.</translation>
+      <source>These chats continue at once when you come back to them.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6433,8 +6501,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>In MB, for after a restart; the oldest go first, and each goes with its chat. 0 keeps nothing on disk. A change holds from the next start.</source>
-      <translation>In MB, für nach einem Neustart; die ältesten gehen zuerst, und jeder geht mit seinem Chat. 0 behält nichts auf der Platte. Eine Änderung gilt ab dem nächsten Start.</translation>
+      <source>These chats continue at once after a restart. Takes effect after a restart.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6443,8 +6511,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>In MB/s, of all downloads together; 0 is none.</source>
-      <translation>In MB/s, für alle Downloads zusammen; 0 heißt keine.</translation>
+      <source>For all downloads together.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6453,8 +6521,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>How many files are downloaded at once.</source>
-      <translation>Wie viele Dateien zugleich heruntergeladen werden.</translation>
+      <source>Files that are downloaded at the same time.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6463,8 +6531,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>No connection leaves this computer, whatever is clicked.</source>
-      <translation>Keine Verbindung verlässt diesen Computer, was auch geklickt wird.</translation>
+      <source>Nothing connects to other computers, whatever you click.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6473,8 +6541,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>How many are kept in the data folder, one a day. A chat that was deleted for good is in them until they go; 0 makes none.</source>
-      <translation>Wie viele im Datenordner bleiben, eine pro Tag. Ein endgültig gelöschter Chat ist darin, bis sie gehen; 0 macht keine.</translation>
+      <source>Kept in the data folder, one a day. A deleted chat stays in them until they go.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6483,8 +6551,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>A new chat gets its title from the model, once that has answered and is idle. A title of yours is never changed.</source>
-      <translation>Ein neuer Chat bekommt seinen Titel vom Modell, sobald es geantwortet hat und frei ist. Dein eigener Titel wird nie geändert.</translation>
+      <source>Names a new chat after its first answer. Your own titles are never changed.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/chats/suggested_assistants.py" />
@@ -7604,6 +7672,56 @@
       <translation>Wähle einen anderen Namen, etwa „team“.</translation>
     </message>
     <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>backend llama.cpp vllm</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>gpu cuda vulkan card</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>moe gpu offload memory</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>parallel concurrent</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>gpu vram</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>gpu multi tensor parallel</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>cluster ray pipeline</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>mtp speculative draft</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>fine-tune lora peft</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>unload sleep memory</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/core/settings/field.py" />
       <source>It should be one of: {0}</source>
       <translation>Es sollte eines davon sein: {0}</translation>
@@ -7834,7 +7952,7 @@
     <message>
       <location filename="../../app/hub/refusals.py" />
       <source>Open {0}, accept the licence, and give Hearth your token.</source>
-      <translation type="unfinished" />
+      <translation>Öffne {0}, nimm die Lizenz an und gib Hearth dein Token.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -7864,7 +7982,7 @@
     <message>
       <location filename="../../app/hub/refusals.py" />
       <source>Check the name, or search for the model.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe den Namen oder suche nach dem Modell.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -8309,7 +8427,7 @@
     <message>
       <location filename="../../app/net/client.py" />
       <source>“Stay offline” is on, so nothing was sent to {0}.</source>
-      <translation type="unfinished" />
+      <translation>„Offline bleiben“ ist an, deshalb wurde nichts an {0} gesendet.</translation>
     </message>
     <message>
       <location filename="../../app/net/endpoint.py" />
@@ -8852,6 +8970,11 @@
       <translation>Versuche es noch einmal.</translation>
     </message>
     <message>
+      <location filename="../../app/services/about.py" />
+      <source>JetBrains Mono</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/services/answers/compacting.py" />
       <source>The oldest messages are too long to be read at once.</source>
       <translation>Die ältesten Nachrichten sind zu lang, um auf einmal gelesen zu werden.</translation>
@@ -8884,7 +9007,7 @@
     <message>
       <location filename="../../app/services/downloads/entries.py" />
       <source>Look at the list of downloads.</source>
-      <translation type="unfinished" />
+      <translation>Sieh in der Liste der Downloads nach.</translation>
     </message>
     <message>
       <location filename="../../app/services/downloads/queue.py" />
@@ -8924,7 +9047,7 @@
     <message>
       <location filename="../../app/services/engines/choice.py" />
       <source>Choose one of a server’s models.</source>
-      <translation type="unfinished" />
+      <translation>Wähle eines der Modelle eines Servers.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8934,7 +9057,7 @@
     <message>
       <location filename="../../app/services/engines/choice.py" />
       <source>Add a checkpoint of it, or choose another model.</source>
-      <translation type="unfinished" />
+      <translation>Füge einen Checkpoint davon hinzu oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8944,7 +9067,7 @@
     <message>
       <location filename="../../app/services/engines/choice.py" />
       <source>Add a GGUF file of it, or choose another model.</source>
-      <translation type="unfinished" />
+      <translation>Füge eine GGUF-Datei davon hinzu oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8954,7 +9077,7 @@
     <message>
       <location filename="../../app/services/engines/choice.py" />
       <source>Install it under Engines, or let llama.cpp answer.</source>
-      <translation type="unfinished" />
+      <translation>Installiere es unter „Engines“ oder lass llama.cpp antworten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8964,12 +9087,12 @@
     <message>
       <location filename="../../app/services/engines/choice.py" />
       <source>Install it first.</source>
-      <translation type="unfinished" />
+      <translation>Installiere es zuerst.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
       <source>Download it first.</source>
-      <translation type="unfinished" />
+      <translation>Lade es zuerst herunter.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -8995,7 +9118,7 @@
     <message>
       <location filename="../../app/services/engines/device_trials.py" />
       <source>Look at the devices under Engines.</source>
-      <translation type="unfinished" />
+      <translation>Sieh unter „Engines“ nach den Geräten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/device_trials.py" />
@@ -9291,7 +9414,7 @@
     <message>
       <location filename="../../app/services/engines/servers.py" />
       <source>Add it under Servers, or choose another one.</source>
-      <translation type="unfinished" />
+      <translation>Füge ihn unter „Server“ hinzu oder wähle einen anderen.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
@@ -9333,7 +9456,7 @@
     <message>
       <location filename="../../app/services/engines/vllm_loader.py" />
       <source>Install it under Engines, or choose the model's GGUF file.</source>
-      <translation type="unfinished" />
+      <translation>Installiere es unter „Engines“ oder wähle die GGUF-Datei des Modells.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/reading.py" />
@@ -9663,7 +9786,7 @@
     <message>
       <location filename="../../app/services/models/index.py" />
       <source>Choose another model, or add its file.</source>
-      <translation type="unfinished" />
+      <translation>Wähle ein anderes Modell oder füge seine Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
@@ -9703,7 +9826,7 @@
     <message>
       <location filename="../../app/services/models/index.py" />
       <source>Test the server under Servers, or choose another model.</source>
-      <translation type="unfinished" />
+      <translation>Teste den Server unter „Server“ oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/library.py" />
@@ -9765,7 +9888,7 @@
     <message>
       <location filename="../../app/services/models/manager.py" />
       <source>Remove the server under Servers to remove its models.</source>
-      <translation type="unfinished" />
+      <translation>Entferne den Server unter „Server“, um seine Modelle zu entfernen.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9848,7 +9971,7 @@
     <message>
       <location filename="../../app/services/models/manager.py" />
       <source>Add it to the list first.</source>
-      <translation type="unfinished" />
+      <translation>Füge es zuerst der Liste hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9908,7 +10031,7 @@
     <message>
       <location filename="../../app/services/setting_checks.py" />
       <source>Write it like: CUDA0, CUDA1. Their names are under Engines.</source>
-      <translation type="unfinished" />
+      <translation>Schreib es so: CUDA0, CUDA1. Die Namen stehen unter „Engines“.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -9923,7 +10046,7 @@
     <message>
       <location filename="../../app/services/setting_checks.py" />
       <source>Their names are under Engines.</source>
-      <translation type="unfinished" />
+      <translation>Die Namen stehen unter „Engines“.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -9978,7 +10101,7 @@
     <message>
       <location filename="../../app/services/tokens.py" />
       <source>Use one of these names.</source>
-      <translation type="unfinished" />
+      <translation>Nimm einen dieser Namen.</translation>
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
@@ -9993,7 +10116,7 @@
     <message>
       <location filename="../../app/store/chats.py" />
       <source>Choose another chat.</source>
-      <translation type="unfinished" />
+      <translation>Wähle einen anderen Chat.</translation>
     </message>
     <message>
       <location filename="../../app/store/chats.py" />
@@ -10033,7 +10156,7 @@
     <message>
       <location filename="../../app/store/db.py" />
       <source>Allow writing to that file and its folder.</source>
-      <translation type="unfinished" />
+      <translation>Erlaube das Schreiben in diese Datei und ihren Ordner.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10068,7 +10191,7 @@
     <message>
       <location filename="../../app/store/db.py" />
       <source>Update Hearth.</source>
-      <translation type="unfinished" />
+      <translation>Aktualisiere Hearth.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10118,7 +10241,7 @@
     <message>
       <location filename="../../app/store/folder.py" />
       <source>Check the disk, or choose another folder.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe die Festplatte oder wähle einen anderen Ordner.</translation>
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
@@ -10128,7 +10251,7 @@
     <message>
       <location filename="../../app/store/folder.py" />
       <source>Allow writing to that folder, or choose another.</source>
-      <translation type="unfinished" />
+      <translation>Erlaube das Schreiben in diesen Ordner oder wähle einen anderen.</translation>
     </message>
     <message>
       <location filename="../../app/store/message_rows.py" />
@@ -10288,7 +10411,7 @@
     <message>
       <location filename="../../app/store/snapshots.py" />
       <source>Choose another copy.</source>
-      <translation type="unfinished" />
+      <translation>Wähle eine andere Kopie.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -10653,7 +10776,7 @@
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>Try another model, or update Hearth.</source>
-      <translation type="unfinished" />
+      <translation>Versuche ein anderes Modell oder aktualisiere Hearth.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -11673,7 +11796,7 @@
     <message>
       <location filename="../../engines/models/gguf/edit.py" />
       <source>{0} is not between {1} and {2} tokens.</source>
-      <translation>{0} liegt nicht zwischen {1} und {2} Tokens.</translation>
+      <translation>{0} liegt nicht zwischen {1} und {2} Token.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/format.py" />
@@ -12483,7 +12606,7 @@
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Ask whoever looks after the server whether your key may use this model, or enter another.</source>
-      <translation type="unfinished" />
+      <translation>Frag, wer sich um den Server kümmert, ob dein Schlüssel dieses Modell nutzen darf, oder gib einen anderen ein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12608,7 +12731,7 @@
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Enter the server’s key.</source>
-      <translation type="unfinished" />
+      <translation>Gib den Schlüssel des Servers ein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12723,7 +12846,7 @@
     <message>
       <location filename="../../engines/registry.py" />
       <source>No server has been added.</source>
-      <translation type="unfinished" />
+      <translation>Es wurde kein Server hinzugefügt.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
@@ -13327,7 +13450,7 @@
     <message>
       <location filename="../../engines/vllm/preparing.py" />
       <source>Install it under Engines.</source>
-      <translation type="unfinished" />
+      <translation>Installiere es unter „Engines“.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
@@ -13603,12 +13726,12 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Raise “memory” under [wsl2] in .wslconfig in your Windows folder, then run “wsl --shutdown”.</source>
-      <translation type="unfinished" />
+      <translation>Erhöhe „memory“ unter [wsl2] in .wslconfig in deinem Windows-Ordner und führe dann „wsl --shutdown“ aus.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Open {0} and run “sudo apt install python3”; Ubuntu 24.04 has 3.12.</source>
-      <translation type="unfinished" />
+      <translation>Öffne {0} und führe „sudo apt install python3“ aus; Ubuntu 24.04 hat 3.12.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13708,7 +13831,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
       <source>Turn “automount” on in its /etc/wsl.conf and run “wsl --shutdown”, or move the data folder to a drive of this computer (HEARTH_DATA_DIR).</source>
-      <translation type="unfinished" />
+      <translation>Schalte „automount“ in seiner /etc/wsl.conf ein und führe „wsl --shutdown“ aus, oder verschiebe den Datenordner auf ein Laufwerk dieses Computers (HEARTH_DATA_DIR).</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
@@ -13779,7 +13902,7 @@ Version: {0}
       <location filename="../../engines/vllm/wsl/distribution.py" />
       <location filename="../../engines/vllm/wsl/session.py" />
       <source>Run “wsl -d {0}” to see whether it starts, then try again.</source>
-      <translation type="unfinished" />
+      <translation>Führe „wsl -d {0}“ aus, um zu sehen, ob es startet, und versuche es dann noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/wsl/host.py" />
@@ -13814,7 +13937,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/wsl/session.py" />
       <source>Open {0} and run “sudo apt install python3”, or take a newer Linux: “wsl --install -d Ubuntu-24.04”.</source>
-      <translation type="unfinished" />
+      <translation>Öffne {0} und führe „sudo apt install python3“ aus, oder nimm ein neueres Linux: „wsl --install -d Ubuntu-24.04“.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/wsl/session.py" />
