@@ -171,9 +171,7 @@ class SettingsDialog(QDialog):
             way = LabelledButton("forward", words, f"way-{section.lower()}")
             way.clicked.connect(self.accept)
             way.clicked.connect(lambda: go())  # noqa: PLW0108 - not told that it is pressed in
-            layout = head.layout()
-            assert layout is not None  # noqa: S101 - it was made with one
-            layout.addWidget(way)
+            head.add(way)
         return head
 
     def _change(self, name: str, value: object) -> None:
