@@ -32,7 +32,7 @@ class KeyDialog(QDialog):
         column.addWidget(Label(self.tr("Key for {0}").format(server), "title", wrap=True))
         column.addWidget(
             Label(
-                self.tr("It is kept in the system’s keyring, and shown to this server only."),
+                self.tr("It is stored in the system’s keyring and sent to this server only."),
                 "small",
                 wrap=True,
             )
