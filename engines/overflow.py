@@ -11,11 +11,11 @@ def full(tokens: int, kept: int, context: int) -> ContextFull:
     tokens: of the prompt. kept: room for the answer. context: of the loaded model.
     """
     return ContextFull(
-        "This chat does not fit the context any more.",
-        f"With this message it takes {tokens:,} tokens. The context has {context:,}, of which"
-        f" {kept:,} are kept for the answer.",
-        "Shorten the message, choose a larger context, or let the oldest messages be left out or"
-        " summed up.",
+        "This chat no longer fits the context.",
+        f"With this message it takes {tokens:,} tokens. The context has {context:,}, of "
+        f"which {kept:,} are reserved for the answer.",
+        "Shorten the message, choose a larger context, or let the oldest messages be "
+        "left out or summarised.",
     )
 
 

@@ -141,7 +141,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     def human() -> str:
         if not gone.files:
             return f"{gone.entry.id} is off the list; {gone.entry.path} stays."
-        return f"{gone.entry.id} is in the trash; emptying it frees {size(gone.frees)}."
+        return f"{gone.entry.id} is in the trash; emptying the trash frees {size(gone.frees)}."
 
     out.value(value, human)
     return 0

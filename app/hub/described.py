@@ -135,7 +135,7 @@ def described(body: bytes) -> tuple[Repository, bool]:
     """
     it = _read(_DESCRIBED, body)
     if not is_repo(it.id):
-        raise unreadable("It is about a repository whose name cannot be one.")
+        raise unreadable("It names a repository with an invalid name.")
     gguf = it.gguf or _Gguf()
     repository = Repository(
         **it.facts,
@@ -173,7 +173,7 @@ def _read(shape: TypeAdapter[_Value], body: bytes) -> _Value:
         return shape.validate_json(body)
     except ValidationError as error:
         if error.errors()[0]["type"] != "json_invalid":
-            raise unreadable("It lacks something that a Hub says.") from error
+            raise unreadable("Something that a Hub always sends is missing.") from error
         if body.lstrip()[:1] == b"<":
             raise unreadable("It is a web page and not data.") from None
-        raise unreadable("It is not whole, or is no JSON.") from None
+        raise unreadable("It is incomplete or not JSON.") from None

@@ -39,7 +39,7 @@ def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -
     if not is_checksum(name):
         raise HubUnreadable(
             f"{path} cannot be downloaded.",
-            f"The Hub does not say what its bytes should hash to, in {repo}.",
+            f"The Hub gives no checksum for it in {repo}.",
             "Try again later, or choose a file of another repository.",
         )
     return name
@@ -154,7 +154,7 @@ class Fetcher:
             raise HubUnreadable(
                 f"{item.repo} has a file that cannot be saved.",
                 f"Its path, “{item.file.path}”, would lead out of the folder of downloads.",
-                "Choose another repository, and tell the Hub of this one.",
+                "Choose another repository, and report this one to the Hub.",
             ) from error
 
     def _checksum(self, item: WantedFile) -> str:

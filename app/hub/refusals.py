@@ -38,7 +38,7 @@ def refusal(
         return _revision(repo) if code == "RevisionNotFound" else _unknown(repo)
     if is_transient(status):
         return _busy(status, headers, now)
-    return unreadable(f"It is the status {status}, which says nothing about models.")
+    return unreadable(f"It answered with the unexpected status {status}.")
 
 
 def unreadable(why: str) -> HubUnreadable:
@@ -61,7 +61,7 @@ def _gated(base: str, repo: str, with_token: bool) -> GatedRepository:
             page,
         )
     return GatedRepository(
-        f"“{repo}” asks for an account.",
+        f"“{repo}” requires an account.",
         "Its owner gives it to people who have accepted its licence.",
         f"Open {page}, accept the licence, and give Hearth your token.",
         page,
@@ -81,7 +81,7 @@ def _token(status: int, base: str) -> TokenRefused:
     return TokenRefused(
         "The Hub refused your token.",
         "It has expired, was revoked or was not copied whole.",
-        f"Make a new one at {page} and give it to Hearth, or have Hearth forget it.",
+        f"Make a new one at {page} and enter it in Hearth, or remove the old one.",
         terminal=f"Make a new one at {page} and give it to Hearth with `hearth token set hf`; or "
         "forget it with `hearth token clear hf`.",
     )
@@ -99,7 +99,7 @@ def _unknown(repo: str) -> RepositoryUnknown:
 def _disabled(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
         f"“{repo}” was disabled on the Hub.",
-        "The Hub gives it to nobody any more, most often because of its content or its licence.",
+        "The Hub no longer offers it, usually because of its content or licence.",
         "Choose another model.",
         terminal="Choose another model; `hearth models search WORDS` finds models.",
     )
@@ -116,13 +116,13 @@ def _revision(repo: str) -> RepositoryUnknown:
 def _busy(status: int, headers: Mapping[str, str], now: float) -> HubBusy:
     if status != 429:
         return HubBusy(
-            "The Hub is in trouble.",
+            "The Hub has a problem.",
             f"It answered with an error of its own ({status}).",
-            "Try again in some minutes.",
+            "Try again in a few minutes.",
         )
     seconds = asked_s(headers, now)
     return HubBusy(
-        "The Hub wants to be asked less often.",
+        "The Hub accepts no more requests for now.",
         "It got too many requests from this address or account.",
         f"Try again {_in_words(seconds)}.",
         seconds,
@@ -131,7 +131,7 @@ def _busy(status: int, headers: Mapping[str, str], now: float) -> HubBusy:
 
 def _in_words(seconds: float | None) -> str:
     if seconds is None:
-        return "in some minutes"
+        return "in a few minutes"
     if seconds < 90:
         return f"in {max(round(seconds), 1)} seconds"
     if seconds < 90 * 60:

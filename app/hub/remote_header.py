@@ -86,7 +86,7 @@ def _header(read: Read, file: RepoFile) -> bytes:
 def _damaged(name: str, error: BadGguf) -> ModelDamaged:
     return ModelDamaged(
         f"“{name}” cannot be used.",
-        f"Its header makes no sense: {error}.",
+        f"Its header is invalid: {error}.",
         "Choose another quantisation or repository.",
     )
 

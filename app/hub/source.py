@@ -56,14 +56,14 @@ def missing(source: Source) -> AppError:
     return FileNotOnHub(
         f"{source.name} is not on the Hub.",
         f"The Hub has no such file in {source.repo} at this commit any more.",
-        "Look at the repository again and choose one of the files that are there now.",
+        "Open the repository again and choose one of its current files.",
     )
 
 
 def not_given(source: Source, host: str, status: int) -> AppError:
     """Make the error for a package index's host that does not give the file."""
     return HostFailed(
-        f"{host} does not give out {source.name}.",
+        f"{host} refuses to send {source.name}.",
         f"It answers with the error {status}, although the package index names the file.",
         "Check the name and password in the index's address, or try again later.",
     )
@@ -74,12 +74,12 @@ def changed(source: Source) -> AppError:
         return FileChanged(
             f"{source.name} is not the file that Hearth was made for.",
             "The package index has other content, or another size, under this name.",
-            "Try again later, or use another package index; what has come was not mixed.",
+            "Try again later, or use another package index; old and new parts were not mixed.",
         )
     return FileChanged(
         f"{source.name} is not the file that was chosen any more.",
         "The Hub now has other content, or another size, under the same name.",
-        "Look at the repository again, then download it anew; what has come was not mixed.",
+        "Open the repository again and download it anew; old and new parts were not mixed.",
     )
 
 
@@ -87,7 +87,7 @@ def failed(source: Source, host: str, status: int) -> AppError:
     return HostFailed(
         f"{host} does not send {source.name} at the moment.",
         f"It answers with the error {status}.",
-        "Wait a while, then resume the download; what has come is kept.",
+        "Wait a while, then resume the download; what was downloaded is kept.",
     )
 
 
@@ -97,13 +97,13 @@ def busy(source: Source, host: str) -> AppError:
         "It has had too many requests from this address.",
         "Wait a while, then resume the download; a token of your own allows more."
         if source.repo
-        else "Wait a while, then try again; what has come is kept.",
+        else "Wait a while, then try again; what was downloaded is kept.",
     )
 
 
 def address_refused(source: Source, host: str, status: int) -> AppError:
     return HostFailed(
-        f"{host} does not give out {source.name}.",
+        f"{host} refuses to send {source.name}.",
         f"The Hub leads there, but that server answers {status}, also to a fresh address."
         if source.repo
         else f"The package index leads there, but that server answers {status}.",
@@ -124,23 +124,24 @@ def ended_early(source: Source, host: str) -> AppError:
     return HostFailed(
         f"The connection ended before {source.name} was whole.",
         f"{host} closed it, or something on the way did.",
-        "Check the connection, then resume the download; what has come is kept.",
+        "Check the connection, then resume the download; what was downloaded is kept.",
     )
 
 
 def nonsense(source: Source, host: str, why: str) -> AppError:
     return HostFailed(
-        f"{host} sends something else than was asked for.",
+        f"{host} sends something other than what was requested.",
         why,
-        f"Try again later, or without a proxy or mirror; what has come of {source.name} is kept.",
+        "Try again later, or without a proxy or mirror; what was downloaded of "
+        f"{source.name} is kept.",
     )
 
 
 def wrong_bytes(source: Source) -> AppError:
     announced = (
-        "Its bytes are not those that the Hub announced, by their checksum."
+        "Its checksum is not the one that the Hub announced."
         if source.repo
-        else "Its bytes are not those that Hearth was made for, by their checksum."
+        else "Its checksum is not the one that Hearth expects."
     )
     return WrongBytes(
         f"{source.name} arrived damaged twice and was not kept.",

@@ -48,7 +48,7 @@ def explained(folder: Path, left: int) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
                 "The disk filled up during the download.",
-                f"{amount(left)} are still to come to {folder}; all that has come is kept.",
+                f"{amount(left)} are still missing in {folder}; what was downloaded is kept.",
                 "Free that much space, then resume the download.",
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -153,7 +153,7 @@ class _Transfer:
             raise Transient(told, tries=3 if isinstance(told, _SELDOM_BETTER) else None) from error
         except httpx2.InvalidURL as error:
             host = origin(url)[1] or ""
-            why = f"It leads to an address that is none: {error}."
+            why = f"It leads to an invalid address: {error}."
             raise Transient(words.nonsense(self._source, host, why), tries=3) from error
 
     def _receive(self, response: httpx2.Response) -> None:
@@ -203,7 +203,7 @@ class _Transfer:
             if self._whole_and_wrong == _WRONG_TWICE:
                 self._part.start_anew()
                 raise words.wrong_bytes(self._source)
-        self._start_anew("What had come was damaged.")
+        self._start_anew("The part downloaded so far was damaged.")
         self._most = 0
 
     def _start_anew(self, why: str) -> None:

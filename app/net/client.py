@@ -132,7 +132,7 @@ class GatedTransport(httpx2.BaseTransport):
             # Of the look-up: no host can have this name.
             entry.end("failed")
             address = url.netloc.decode("ascii", "replace").rpartition("@")[2]
-            raise httpx2.UnsupportedProtocol(f"Nothing can be at “{address}”") from error
+            raise httpx2.UnsupportedProtocol(f"“{address}” is not a valid address") from error
         except httpx2.HTTPError as error:
             entry.end("cancelled" if connection.hung_up else "failed")
             if not connection.hung_up:

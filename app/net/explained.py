@@ -54,8 +54,8 @@ def _certificate(host: str) -> CertificateRefused:
         f"The certificate of {host} cannot be trusted.",
         "Nobody that this system trusts has signed it, it has expired, or the clock is wrong. A "
         "company’s proxy or an antivirus program that inspects encrypted connections causes this.",
-        "Check the clock. If you trust who inspects, install their certificate in the system’s "
-        "store of certificates.",
+        "Check the clock. If you trust that proxy or program, install its certificate in "
+        "the system’s certificate store.",
     )
 
 
@@ -99,7 +99,7 @@ def _unreached(error: Exception, host: str) -> NoConnection:
     elif any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)):
         why = "Nothing answers there: the service is down, or a firewall stands between."
     else:
-        why = "There is no way to it from this network, or it ended the connection at once."
+        why = "This network does not lead to it, or it closed the connection at once."
     return NoConnection(f"{host} cannot be reached.", why, _TRY_AGAIN)
 
 

@@ -38,8 +38,8 @@ def proxy_for(scheme: str, host: str) -> str | None:
     if not is_http(address):
         raise ProxyRefused(
             f"Hearth cannot reach {host} through this system's proxy.",
-            "The proxy's address has to begin with http:// or https:// and name a host; proxies "
-            "of other kinds, such as SOCKS, are not spoken to.",
+            "The proxy's address has to begin with http:// or https:// and name a host; "
+            "other kinds of proxy, such as SOCKS, are not supported.",
             "Set an HTTP proxy in the system's network settings or in HTTPS_PROXY.",
         )
     return address

@@ -56,7 +56,7 @@ def home_of(address: str) -> Origin:
         url = httpx2.URL(address)
     except httpx2.InvalidURL as error:
         raise AddressInvalid(
-            f"Nothing can be at “{address}”.",
+            f"“{address}” is not a valid address.",
             f"{str(error).rstrip('.')}.",
             "Check the name of the host in the address.",
         ) from error

@@ -47,7 +47,7 @@ def _unusable(path: Path, what: str, error: Exception) -> CertificateRefused:
     if isinstance(error, FileNotFoundError):
         why = "There is no such file."
     elif isinstance(error, ssl.SSLError | ValueError):
-        why = f"It does not hold {what} in PEM form."
+        why = f"It does not contain {what} in PEM format."
     else:
         why = f"The system says: {error}."
     return CertificateRefused(

@@ -138,7 +138,7 @@ def _unusable(said: str) -> EngineNotMade:
     return EngineNotMade(
         "The package indexes of this computer are not known.",
         f"uv cannot use its settings: {said}.",
-        "Mend them: they are in uv.toml and in variables that begin with UV_.",
+        "Correct them: they are in uv.toml and in variables that begin with UV_.",
     )
 
 

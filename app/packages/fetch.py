@@ -151,7 +151,7 @@ def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: C
         if not copied.right:
             raise WrongBytes(
                 f"{path.name} in {path.parent} is not the file that Hearth was made for.",
-                "Its bytes are others, by their checksum.",
-                "Remove it, or replace it by the file that its makers have published.",
+                "Its checksum is not the one that Hearth expects.",
+                "Remove it, or replace it with the file that its makers have published.",
             )
         copied.sync()

@@ -131,7 +131,7 @@ class DownloadList(QObject):
             found = model_of(download, self._library.entries())
             if found is None:
                 raise ModelUnknown(
-                    f"{download.wanted.label} is not among the models any more.",
+                    f"{download.wanted.label} is no longer on this computer.",
                     "Its file was removed, or moved away, after it was downloaded.",
                     "Download it again.",
                 )

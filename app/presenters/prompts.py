@@ -92,7 +92,7 @@ def _read(path: Path) -> list[tuple[str, str]]:
         if path.stat().st_size > LONGEST_FILE:
             raise PromptsNotRead(
                 "No prompts were read from this file.",
-                "It is far larger than a file of prompts.",
+                "It is too large for a file of prompts.",
                 "Choose a file that was exported from the prompt library.",
             )
         return from_json(path.read_text(encoding="utf-8-sig"))

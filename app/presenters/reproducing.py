@@ -94,15 +94,15 @@ def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
     asked = from_json(answer.asked)
     if asked is not None and asked.edited:
         raise NotReproducible(
-            "These words cannot be reproduced.",
-            "You wrote them yourself, in place of the model’s answer.",
-            "Go to the answer beside it, and reproduce that one.",
+            "This text cannot be reproduced.",
+            "You wrote it yourself, in place of the model’s answer.",
+            "Go to the model’s own answer, in another branch, and reproduce that one.",
         )
     if asked is None or asked.seed is None:
         raise NotReproducible(
             "This answer cannot be reproduced.",
-            "Hearth did not keep how it was asked for: it is older than that, or it failed.",
-            "Let it be answered again. From then on, every answer can be reproduced.",
+            "Hearth has no record of how it was made: it is too old, or it failed.",
+            "Answer again; the new answer can be reproduced.",
         )
     try:
         entry = find(asked.model)
@@ -110,7 +110,7 @@ def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
     except (ModelUnknown, OSError) as error:
         raise NotReproducible(
             "This answer cannot be reproduced.",
-            f"“{asked.name}”, the model that wrote it, is not on this computer any more.",
+            f"“{asked.name}”, the model that wrote it, is no longer on this computer.",
             "Get that model again, or let another one answer.",
         ) from error
     same = marks == asked.files or bool(asked.sha256 and asked.sha256 == entry.sha256)
@@ -152,14 +152,14 @@ def compare(original: StoredMessage, again: StoredMessage) -> Comparison:
 def _doubt(asked: Asked, *, same_file: bool) -> PerhapsOtherwise | None:
     if not same_file:
         return PerhapsOtherwise(
-            "The model’s file is not the one of then.",
+            "The model’s file has changed.",
             f"“{asked.name}” was changed or downloaded again after it wrote this answer.",
-            "Answer with the file that is here now; the words may be others.",
+            "Answer with the current file; the words may differ.",
         )
     if asked.parts > 1:
         return PerhapsOtherwise(
             "This answer was not written in one go.",
             f"It was stopped and continued, so that it has {asked.parts} parts.",
-            "Write it in one go with the last seed; the words may be others.",
+            "Write it in one go with the last seed; the words may differ.",
         )
     return None

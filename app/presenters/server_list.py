@@ -110,11 +110,11 @@ class ServerList(QObject):
             before = next((it for it in self._servers.list() if it.id == profile.id), None)
             kept = self._servers.save(profile, key, take_key=take_key)
             if parted:
-                return kept, f"Its key was for {parted} alone, and is forgotten: enter it again."
+                return kept, f"Its key was for {parted} only and was removed: enter it again."
             moved = before is not None and before.origin != kept.origin
             status = self._servers.key_status(kept) if key or moved else None
             if status is not None and moved and status.place == "environment":
-                return kept, f"The key in the environment goes to {kept.origin} from now on."
+                return kept, f"The key from the environment is now sent to {kept.origin}."
             return kept, (status.warning or "") if status is not None and key else ""
 
         def saved(found: tuple[ServerProfile, str]) -> None:

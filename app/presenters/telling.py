@@ -24,7 +24,7 @@ def telling(
         tell(
             AppError(
                 "That did not work.",
-                "Hearth has made a mistake; its report says more.",
+                "This is a bug in Hearth; the report says more.",
                 "Try again.",
             )
         )

@@ -56,7 +56,7 @@ class Guides:
                 return guide
         raise GuideUnknown(
             f"There is no guide on “{topic}”.",
-            "It is none of the topics that Hearth has a guide on.",
+            "Hearth has no guide on this topic.",
             f"Choose one of these: {', '.join(guide.topic for guide in self.all)}.",
         )
 
@@ -97,7 +97,7 @@ class Guides:
             raise GuidesUnreadable(
                 "The guides cannot be shown.",
                 f"{name} cannot be read: {error}.",
-                "Install Hearth again; your chats and models stay as they are.",
+                "Reinstall Hearth; your chats and models stay as they are.",
             ) from error
 
 

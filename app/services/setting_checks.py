@@ -30,7 +30,7 @@ def _require_model(called: str) -> None:
         raise SettingsInvalid(
             "A model has to be named.",
             "The value is empty.",
-            "Choose one of the models that are here.",
+            "Choose one of the models on this computer.",
             terminal="`hearth models list` shows those that are here; starter is the one of "
             "Hearth’s own.",
         )
@@ -53,7 +53,7 @@ def _require_devices(text: str, devices: Devices | None) -> None:
     twice = len(set(names)) < len(names)
     if not all(names) or twice or any(set(name) & set(" ;=/\\") for name in names):
         raise SettingsInvalid(
-            f"“{text.strip()}” is no list of devices.",
+            f"“{text.strip()}” is not a list of devices.",
             "One is named twice." if twice and all(names) else "Names stand between single commas.",
             "Write it like: CUDA0, CUDA1. Their names are under Engines.",
             terminal="Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.",

@@ -53,7 +53,7 @@ class Tokens:
             try:
                 account = self._who(secret.reveal())
             except Offline:
-                why = "It was not tested, since Hearth is offline."
+                why = "It was not tested, because Hearth is offline."
         return KeptToken(account, self._secrets.set(name, secret), why)
 
     def status(self, service: str) -> SecretStatus:
@@ -68,7 +68,7 @@ class Tokens:
         """Return the name of a service's secret, and let the keyring be asked again."""
         if service not in ENVIRONMENT:
             raise NoSuchService(
-                f"Hearth keeps no token for “{service}”.",
+                f"Hearth stores no token for “{service}”.",
                 f"It knows of these: {', '.join(ENVIRONMENT)}.",
                 "Use one of these names.",
                 terminal="Use one of them, such as `hearth token status hf`.",

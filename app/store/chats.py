@@ -148,7 +148,7 @@ class ChatStore:
             if row["state"] == "streaming" and writer != this_process() and is_alive(writer):
                 raise AnswerInUse(
                     "This answer is being written elsewhere.",
-                    "Another window or terminal of yours is at work on it.",
+                    "Another of your windows or terminals is working on it.",
                     "Wait until it has ended, or stop it there.",
                 )
             stored = message_of(row)

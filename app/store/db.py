@@ -32,7 +32,7 @@ SQLITE_VERSION: Final = sqlite3.sqlite_version
 BESIDE: Final = ("-wal", "-shm", "-journal")
 """Ends of the names of the files that SQLite keeps beside a database."""
 
-PUT_BACK: Final = "Put a copy of it back; to begin without chats, move the data folder away."
+PUT_BACK: Final = "Restore a copy of it, or move the data folder away to begin without chats."
 """The advice for a database that is not as it was."""
 
 PUT_BACK_IN_TERMINAL: Final = (
@@ -63,7 +63,7 @@ def require_files(path: Path) -> None:
         raise DatabaseDamaged(
             "The database of chats cannot be opened.",
             why,
-            "Put the file back where it was, or move what lies in its place away.",
+            "Put the file back where it was, or move away what is in its place.",
         )
 
 
@@ -275,7 +275,7 @@ class Database:
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return DatabaseDamaged(
                 "The database of chats is damaged.",
-                f"{self._path} is not a whole SQLite file any more; Hearth has not changed it.",
+                f"{self._path} is no longer a complete SQLite file; Hearth has not changed it.",
                 PUT_BACK,
                 terminal=PUT_BACK_IN_TERMINAL,
             )

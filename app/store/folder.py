@@ -164,7 +164,7 @@ def explained(place: Path) -> Iterator[None]:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
             raise DataFolderReadOnly(
                 f"Hearth cannot write to {place}.",
-                "The system does not allow writing there, so nothing could be kept.",
+                "The system does not allow writing there, so nothing could be saved.",
                 "Allow writing to that folder, or choose another.",
                 terminal="Allow writing to that folder, or choose another; the data folder is "
                 "chosen with --data-dir.",

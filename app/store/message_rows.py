@@ -57,7 +57,7 @@ def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:
     ).fetchone()
     if row is None:
         raise ChatNotFound(
-            "This chat is not there any more.",
+            "This chat no longer exists.",
             "It was deleted, perhaps in another window or terminal.",
             "Ask in a new chat.",
         )

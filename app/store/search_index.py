@@ -152,7 +152,7 @@ class SearchFile:
                 self.close()
                 remove_search(self._path)
                 self._open()
-            why = "The file of the search was damaged and is being made again; your chats are safe."
+            why = "The search index was damaged and is being rebuilt; your chats are safe."
             raise _broken(why) from error
 
 

@@ -21,7 +21,7 @@ NO_KEYRING = (
     "This system has no keyring that Hearth can use, so a token stays in memory only and is "
     "gone when Hearth ends. Install one, such as GNOME Keyring or KWallet{or_set}."
 )
-OVERRULED = "{variable} is set in the environment and wins over what the keyring holds."
+OVERRULED = "{variable} is set in the environment and takes precedence over the keyring."
 
 
 class Secrets:
@@ -49,7 +49,7 @@ class Secrets:
             try:
                 keyring.set_password(SERVICE, name, value.reveal())
             except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
-                raise _broken("keep the secret", error) from None
+                raise _broken("save the secret", error) from None
         self._known[name] = value
         if keyring is None:
             return SecretStatus(True, "memory", _no_keyring(name))

@@ -98,23 +98,24 @@ class SettingsFile:
         return SettingsInvalid(
             "The settings file cannot be read.",
             f"{self._path}: {_reason(error)}",
-            "The usual settings hold, and Hearth stays offline. Mend the file, or change a "
-            "setting: then a new file is written, and this one is kept beside it.",
+            "The default settings apply, and Hearth stays offline. Repair the file, or "
+            "change a setting: then a new file is written, and this one is kept beside "
+            "it.",
         )
 
     def _wrong(self, faults: Sequence[str]) -> SettingsInvalid:
         return SettingsInvalid(
             "A part of the settings file cannot be used.",
             f"{self._path}: {_some(faults)}.",
-            "The usual holds there. Mend the file, or change a setting: then a new file is "
-            "written, and this one is kept beside it.",
+            "The defaults apply there. Repair the file, or change a setting: then a new "
+            "file is written, and this one is kept beside it.",
         )
 
     def _other_version(self, names: Sequence[str]) -> SettingsInvalid:
         return SettingsInvalid(
             "The settings file has names that this version of Hearth does not know.",
             f"{self._path}: {_some(names)}.",
-            "They are kept and have no effect. Look for a slip in the name, if you wrote it.",
+            "They are kept but have no effect. If you wrote them, check their spelling.",
         )
 
 

@@ -66,12 +66,12 @@ class Snapshots:
             if path.exists() and index.is_file() and index.stat().st_size > 0:
                 raise DatabaseDamaged(
                     "The database of chats is empty.",
-                    f"Nothing is in {path} any more, and there is no daily copy of it yet.",
+                    f"{path} is empty, and there is no daily copy of it yet.",
                     "Put a copy of your own in its place, or move it away to begin without chats.",
                 )
             return
         if path.exists():
-            what, why = "The database of chats is empty.", f"Nothing is in {path} any more."
+            what, why = "The database of chats is empty.", f"{path} is empty."
         else:
             what, why = "The database of chats is gone.", f"{path} is not there any more."
         raise DatabaseDamaged(

@@ -90,7 +90,7 @@ class WaitingStore:
             row = db.execute("SELECT * FROM waiting WHERE id = ?", (item_id,)).fetchone()
             if row is None:
                 raise NotWaiting(
-                    "This message does not wait any more.",
+                    "This message is no longer waiting.",
                     "It was sent or removed in another window.",
                     "There is nothing left to do.",
                 )

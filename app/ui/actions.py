@@ -38,10 +38,8 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand("chat_settings", _tr("actions", "Chat settings"), ("Ctrl+Shift+E",), chats),
         WindowCommand("focus_search", _tr("actions", "Search chats"), ("Ctrl+K",), chats),
         WindowCommand("find", _tr("actions", "Find in this chat"), ("Ctrl+F",), chats),
-        WindowCommand("find_next", _tr("actions", "Next place found"), ("F3",), chats),
-        WindowCommand(
-            "find_previous", _tr("actions", "Previous place found"), ("Shift+F3",), chats
-        ),
+        WindowCommand("find_next", _tr("actions", "Next match"), ("F3",), chats),
+        WindowCommand("find_previous", _tr("actions", "Previous match"), ("Shift+F3",), chats),
         WindowCommand(
             "pin_chat", _tr("actions", "Pin or unpin this chat"), ("Ctrl+Shift+I",), chats
         ),
@@ -67,12 +65,8 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand(
             "edit_message", _tr("actions", "Edit the last question"), ("Ctrl+E",), answers
         ),
-        WindowCommand(
-            "quote", _tr("actions", "Quote what is selected"), ("Ctrl+Shift+Q",), answers
-        ),
-        WindowCommand(
-            "answer_facts", _tr("actions", "How an answer came about"), ("Ctrl+I",), answers
-        ),
+        WindowCommand("quote", _tr("actions", "Quote the selection"), ("Ctrl+Shift+Q",), answers),
+        WindowCommand("answer_facts", _tr("actions", "Details of an answer"), ("Ctrl+I",), answers),
         WindowCommand("branch_before", _tr("actions", "Previous branch"), ("Alt+Left",), answers),
         WindowCommand("branch_after", _tr("actions", "Next branch"), ("Alt+Right",), answers),
         WindowCommand("show_branches", _tr("actions", "All branches"), ("Ctrl+Shift+B",), answers),
@@ -95,7 +89,7 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand("quick_ask", _tr("actions", "Quick ask"), ("Ctrl+Shift+K",), window),
         WindowCommand("zoom_in", _tr("actions", "Larger"), ("Ctrl++", "Ctrl+="), window),
         WindowCommand("zoom_out", _tr("actions", "Smaller"), ("Ctrl+-",), window),
-        WindowCommand("zoom_reset", _tr("actions", "Usual size"), ("Ctrl+0",), window),
+        WindowCommand("zoom_reset", _tr("actions", "Normal size"), ("Ctrl+0",), window),
         WindowCommand("show_settings", _tr("actions", "Settings"), ("Ctrl+,",), window),
         WindowCommand("close", _tr("actions", "Close the window"), ("Ctrl+W",), window),
         WindowCommand("quit", _tr("actions", "Quit"), ("Ctrl+Q",), window),

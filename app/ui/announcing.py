@@ -24,9 +24,9 @@ def announce(widget: QWidget, words: str, *, urgent: bool = False) -> None:
 def say_fold(button: QWidget, *, unfolded: bool) -> None:
     """Describe a button that folds something, and tell of it if that was just done."""
     words = (
-        QCoreApplication.translate("announcing", "unfolded")
+        QCoreApplication.translate("announcing", "expanded")
         if unfolded
-        else QCoreApplication.translate("announcing", "folded")
+        else QCoreApplication.translate("announcing", "collapsed")
     )
     button.setAccessibleDescription(words)
     if button.hasFocus():

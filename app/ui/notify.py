@@ -122,12 +122,12 @@ class Notifier(QObject):
 
     def ask_to_open(self, address: str) -> None:
         """A link was followed: nothing is opened before the user has seen where it leads."""
-        said = self.tr("It was written by the model. What opens is outside of Hearth.")
+        said = self.tr("The model wrote it. It opens outside of Hearth.")
         self._ask_to_open(address, said)
 
     def offer_to_open(self, address: str) -> None:
         """A page of the Hub was asked for: as with every link, the user sees first where it is."""
-        self._ask_to_open(address, self.tr("What opens is outside of Hearth."))
+        self._ask_to_open(address, self.tr("It opens outside of Hearth."))
 
     def _ask_to_open(self, address: str, said: str) -> None:
         from app.markdown.spans import is_openable
@@ -162,9 +162,9 @@ class Notifier(QObject):
         report = f"{self._report(error)}\n{self.tr('Log: {0}').format(self._log_file)}\n"
         dialog = MessageDialog(
             [
-                self.tr("Hearth has made a mistake"),
-                self.tr("This is a bug of ours. Your chats are safe, and you can go on."),
-                self.tr("A report helps to mend it. It holds nothing of what you wrote."),
+                self.tr("Something went wrong"),
+                self.tr("This is a bug in Hearth. Your chats are safe, and you can go on."),
+                self.tr("A report helps to fix it. It contains nothing that you wrote."),
             ],
             [("close", self.tr("Close")), ("copyReport", self.tr("Copy report"))],
             drawing="warning",
@@ -186,7 +186,7 @@ def startup_dialog(error: UserError, *, with_copy: bool = False) -> MessageDialo
     """
     answers = [("close", QCoreApplication.translate("notify", "Close"))]
     if with_copy:
-        answers.append(("putBack", QCoreApplication.translate("notify", "Put back the copy")))
+        answers.append(("putBack", QCoreApplication.translate("notify", "Restore the copy")))
     return MessageDialog(
         [translated(error.what), translated(error.why), translated(error.do)],
         answers,

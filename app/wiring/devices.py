@@ -33,6 +33,6 @@ def looking(trials: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
             return detect(trials.judged())
         except EngineUnavailable as error:
             found = detect(())
-            return replace(found, notes=(*found.notes, f"No graphics are used: {error.why}"))
+            return replace(found, notes=(*found.notes, f"No graphics card is used: {error.why}"))
 
     return look

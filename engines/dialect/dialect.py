@@ -137,7 +137,7 @@ class Dialect:
         """
         if tools and not self.takes_tools:
             raise TemplateFailed(
-                "This model cannot be offered tools.",
+                "This model cannot use tools.",
                 "Its chat template has no place for them, or asks for calls in a form that is not"
                 " known.",
                 "Ask without tools, or choose another model.",
@@ -231,7 +231,7 @@ class Dialect:
                 return self._typed_content, system_role
         self._typed_content = False
         self._run([question], {})
-        raise unusable("It leaves out what it is given.")
+        raise unusable("It leaves out parts of the chat.")
 
     def _keeps(self, *turns: Message, cancel: CancelToken | None = None) -> bool:
         try:

@@ -85,7 +85,7 @@ def template_failed(what: str, why: str) -> TemplateFailed:
     return TemplateFailed(
         what,
         why,
-        "Mend it with “Edit metadata…” on the model's page, or choose another model.",
+        "Correct it with “Edit metadata…” on the model's page, or choose another model.",
         terminal="Mend it with `hearth models edit`, or choose another model.",
     )
 

@@ -137,7 +137,7 @@ class _Child:
             raise EngineUnavailable(
                 "The model's chat template cannot be run.",
                 f"The process for it does not start: {error.strerror or error}.",
-                "Close other programs and try again; if it stays, install Hearth again.",
+                "Close other programs and try again; if it fails again, reinstall Hearth.",
             ) from error
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="template")
         self._killed = False

@@ -217,5 +217,7 @@ class Decoding:
         else:
             why = f"llama.cpp could not evaluate the prompt or the answer (result {result})."
         raise EngineFailed(
-            "The model stopped in the middle.", why, "Ask again; if it helps, with a new chat."
+            "The model stopped in the middle of the answer.",
+            why,
+            "Ask again; if it helps, with a new chat.",
         )

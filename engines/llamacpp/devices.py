@@ -84,8 +84,8 @@ def _answer(ended: ProcessResult) -> tuple[NativeDevice, ...]:
             raise _unavailable(str(said[_FAULT]))
         return tuple(NativeDevice(**device) for device in said)
     except (ValueError, TypeError, KeyError):
-        why = "It came to no end." if not ended.in_time else f"Its code was {ended.code}."
-        raise _unavailable(f"The process that looked at the devices failed. {why}") from None
+        why = "It did not finish." if not ended.in_time else f"Its code was {ended.code}."
+        raise _unavailable(f"The process that checks the devices failed. {why}") from None
 
 
 def _unavailable(why: str) -> EngineUnavailable:

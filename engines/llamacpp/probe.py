@@ -94,7 +94,7 @@ class Probe:
             raise EngineUnavailable(
                 "Models cannot be tried before they are loaded.",
                 f"The process for it does not start: {error.strerror or error}.",
-                "Close other programs and try again; if it stays, install Hearth again.",
+                "Close other programs and try again; if it fails again, reinstall Hearth.",
             ) from error
         if cancel.cancelled:
             raise Cancelled

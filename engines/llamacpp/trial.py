@@ -99,7 +99,7 @@ class Trials:
             try:
                 ended = run_helper(self._command, asked, self._limit_s, cancel)
             except OSError as error:
-                return Verdict(f"No process for its trial starts: {error.strerror or error}.")
+                return Verdict(f"The test could not start: {error.strerror or error}.")
             if cancel.cancelled:
                 raise Cancelled
             why, lasting = _judge(ended, self._limit_s)
@@ -116,21 +116,21 @@ class Trials:
 def _judge(ended: ProcessResult, limit_s: float) -> tuple[str, bool]:
     """Say why the device must not be used, "" if it may, and whether that will last."""
     if not ended.in_time:
-        return f"A first answer on it came to no end within {limit_s / 60:.0f} minutes.", True
+        return f"A first answer on it did not finish within {limit_s / 60:.0f} minutes.", True
     said = _said(ended.last_line)
     if said is None:
         return (
-            f"The process that tried it ended with code {ended.code}: its driver has a fault.",
+            f"The test ended with code {ended.code}: the driver is faulty.",
             True,
         )
     if ERROR in said:
         memory = said[ERROR] == NotEnoughMemory.code
-        return f"Its trial failed: {said['what']} {said['why']}", not memory
+        return f"The test failed: {said['what']} {said['why']}", not memory
     expected, text, gap = said["expected"], said["text"], said["gap"]
     if text == expected or (gap is not None and gap < TIE):
         return "", True
     return (
-        f"It computes wrongly: “{_short(text)}” where the processor says “{_short(expected)}”.",
+        f"It gives wrong results: “{_short(text)}” where the processor says “{_short(expected)}”.",
         True,
     )
 

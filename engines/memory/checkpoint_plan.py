@@ -185,7 +185,7 @@ def require_memory(
         raise NotEnoughMemory(
             what,
             f"{why} {amount(room.free)} are free, of which the settings allow that part only.",
-            "Allow vLLM more of the memory, or with 0 all that is free.",
+            "Allow vLLM more of the memory, or all that is free by setting 0.",
             Action("open_settings", "vllm_memory"),
         )
     raise NotEnoughMemory(
@@ -200,5 +200,5 @@ def require_memory(
 
 def _mtp_note(drafts: bool, wanted: bool) -> str:
     if not drafts:
-        return "This checkpoint has no MTP head, and no assistant checkpoint for it is here."
-    return "" if wanted else "Drafting ahead is switched off; vLLM starts again to switch it on."
+        return "This checkpoint has no MTP head, and there is no assistant checkpoint for it."
+    return "" if wanted else "Guessing ahead is switched off; vLLM restarts to switch it on."

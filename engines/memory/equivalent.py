@@ -92,7 +92,7 @@ def _for_vllm(
     depth = (target.depth or USUAL_DEPTH) if plan.draft_max and target.drafts else 0
     if depth:
         notes.append(
-            f"vLLM always guesses {depth} tokens ahead, and starts again to change that; "
+            f"vLLM always guesses {depth} tokens ahead, and restarts to change that; "
             "llama.cpp chooses a number for each answer."
         )
     elif plan.draft_max:

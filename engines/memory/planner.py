@@ -113,7 +113,7 @@ def make_plan(
         context = load_options.context or min(header.context_max, ANYWAY_CONTEXT)
         plain = replace(plain, context=context, mmap=True, repack=False)
     if not load_options.mtp:
-        return replace(plain, mtp_note="Drafting ahead is switched off for this model.")
+        return replace(plain, mtp_note="Guessing ahead is switched off for this model.")
     if not header.goes_back:
         return replace(plain, mtp_note=mtp_advice(header))
     drafts = drafter is not None or header.mtp == "embedded"
@@ -137,7 +137,7 @@ def make_plan(
     more = sizes(header, placed, its_header).parts.drafter
     return replace(
         plain,
-        mtp_note=f"There is no memory left for drafting ahead: it needs {amount(more)} more.",
+        mtp_note=f"There is no memory left for guessing ahead: it needs {amount(more)} more.",
     )
 
 
@@ -319,8 +319,9 @@ def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: Gguf
             return f"It just fits: {numbers}. Close other programs if the computer slows down."
         case "partial" if plan.experts_in_ram and _all_on_cards(plan, header):
             return (
-                f"It fits on the graphics card but for the experts of {plan.experts_in_ram} of its "
-                f"{header.block_count} layers, which the processor computes: {numbers}."
+                "It fits on the graphics card except for the experts of "
+                f"{plan.experts_in_ram} of its {header.block_count} layers, which run on "
+                f"the processor: {numbers}."
             )
         case "partial" if plan.gpu_layers == header.block_count:
             return (

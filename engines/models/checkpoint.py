@@ -216,26 +216,26 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         files = tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         if not isinstance(config, dict):
-            raise _damaged(folder, "Its config.json holds no settings.")
+            raise _damaged(folder, "Its config.json contains no settings.")
         tensors = {name: it for file in files for name, it in tensors_in(file).items()}
         weight_bytes = sum(file.stat().st_size for file in files)
     except FileNotFoundError as error:
         if folder.exists():
             raise NotAModel(
-                f"“{folder.name}” is no model.",
+                f"“{folder.name}” is not a model.",
                 f"There is no {Path(str(error.filename)).name} in this folder.",
                 "Choose a folder with a config.json and safetensors files.",
             ) from error
         raise ModelNotFound(
             f"“{folder.name}” was not found.",
             f"There is no folder {folder}.",
-            "Look for where it has gone, or take it off the list.",
+            "Find out where it was moved, or remove it from the list.",
         ) from error
     except NotADirectoryError as error:
         raise NotAModel(
-            f"“{folder.name}” is no checkpoint.",
+            f"“{folder.name}” is not a checkpoint.",
             "It is a file, and vLLM reads a folder.",
-            "Choose the folder in which its config.json lies.",
+            "Choose the folder that contains its config.json.",
         ) from error
     except OSError as error:
         raise ModelUnreadable(
@@ -249,7 +249,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         raise _damaged(folder, f"{missing} is not in the folder.")
     if not files:
         raise NotAModel(
-            f"“{folder.name}” is no model.",
+            f"“{folder.name}” is not a model.",
             "There are no safetensors files in this folder.",
             "Choose a folder with a config.json and safetensors files.",
         )
@@ -522,7 +522,7 @@ class CheckpointFormat(ModelFormat):
             if not self.targets(path, models):
                 raise DrafterMismatch(
                     f"“{found.name}” was not added.",
-                    "It is a drafter, and none of the checkpoints here is the one it drafts for.",
+                    "It is a drafter, and its model is not on this computer.",
                     "Add its model first, then the drafter.",
                 )
             return True
@@ -566,7 +566,7 @@ class CheckpointFormat(ModelFormat):
             return "This model can answer faster: its assistant checkpoint guesses ahead."
         if self.read(model.path).mtp == "embedded":
             return "Multi-token prediction is in this checkpoint."
-        return "This checkpoint has no MTP head, and no assistant checkpoint for it is here."
+        return "This checkpoint has no MTP head, and there is no assistant checkpoint for it."
 
     def keep(self) -> None:
         """Do nothing: the description is short, and each run reads it anew."""

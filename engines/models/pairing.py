@@ -25,7 +25,7 @@ def require_pair(target: GgufHeader, drafter: GgufHeader) -> None:
     """Refuse a drafter that cannot draft for `target`. Raises DrafterMismatch."""
     for reason in _mismatches(target, drafter):
         raise DrafterMismatch(
-            f"“{drafter.name}” cannot draft for “{target.name}”.",
+            f"“{drafter.name}” cannot guess ahead for “{target.name}”.",
             reason,
             "Use the drafter that was made for this model, or none.",
         )
@@ -100,7 +100,7 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         return
     family = TARGETS[drafter.architecture]
     if target.architecture != family:
-        yield f"It drafts for models of the kind {family}, and this one is {target.architecture}."
+        yield f"It is for models of the kind {family}, and this one is {target.architecture}."
         return
     yield from _vocabularies(target, drafter)
     if drafter.embedding_length_out != target.embedding_length:

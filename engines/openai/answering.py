@@ -174,7 +174,7 @@ class _Answering:
             raise ModelNotFound(
                 f"{via.client.called} has no model “{via.model}” any more.",
                 f"It was started with another one, and would answer with that: {told}.",
-                "Look at the server again with the test of its profile, and choose what it offers.",
+                "Test the server again under Servers, and choose a model that it offers.",
             )
 
     def _rest(self) -> Iterator[Delta]:
@@ -182,7 +182,7 @@ class _Answering:
             if isinstance(delta, ToolCall) and not delta.name:
                 raise ServerFailed(
                     "The model asked for a tool without saying for which.",
-                    "What the server sent of it is not whole.",
+                    "What the server sent of it is incomplete.",
                     "Ask again.",
                 )
             yield delta
@@ -205,8 +205,8 @@ class _Answering:
         if reason in ("abort", "error", "content_filter"):
             filtered = reason == "content_filter"
             raise ServerFailed(
-                f"{self._via.client.called} ended the answer before it was whole.",
-                "A filter of the server’s did that." if filtered else "It is being shut down.",
+                f"{self._via.client.called} ended the answer before it was complete.",
+                "A filter on the server stopped it." if filtered else "It is being shut down.",
                 "Ask differently, or another server." if filtered else "Ask again in a while.",
             )
         if reason == "length":

@@ -79,7 +79,7 @@ def prompt_body(
     if begun:
         if not habits.continues:
             raise EngineFailed(
-                "This server cannot go on with a begun answer.",
+                "This server cannot continue an answer.",
                 "The protocol has no way to ask for it, and a server of this kind knows none of "
                 "its own.",
                 "Ask for the answer anew, or write “go on” as the next message.",
@@ -108,7 +108,7 @@ def _message(message: Message, habits: Habits) -> dict[str, str]:
 def _grammar(grammar: str, kind: ServerKind, habits: Habits) -> Body:
     if not habits.grammar:
         raise GrammarInvalid(
-            "This server takes no grammar.",
+            "This server accepts no grammar.",
             "The protocol has no place for one, and a server of this kind knows none of its own.",
             "Ask without the grammar, or use a model on this computer.",
         )

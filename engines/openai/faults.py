@@ -34,7 +34,7 @@ _WANTS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|se
 _PLAIN: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 """OpenSSL's reasons where what came back is no TLS."""
 
-_AGAIN: Final = "Try again; if it stays so, ask whoever looks after the server."
+_AGAIN: Final = "Try again; if it fails again, ask whoever looks after the server."
 
 
 class TooLong(ContextFull):
@@ -55,7 +55,7 @@ class Unwanted(ServerFailed):
 
     def __init__(self, called: str, said: str, status: int = 400) -> None:
         super().__init__(
-            f"{called} does not take this request.",
+            f"{called} does not accept this request.",
             _says(said, status),
             "Change that setting of the chat, or choose another model.",
         )
@@ -97,7 +97,7 @@ def in_stream(called: str, error: object) -> EngineError:
         # vLLM looks at some settings only when its stream has begun.
         return Unwanted(called, said)
     return ServerFailed(
-        f"{called} gave up in the middle of the answer.",
+        f"{called} stopped in the middle of the answer.",
         _says(said),
         "Ask again; what was answered is kept.",
     )
@@ -113,7 +113,7 @@ def _as_body(error: object) -> bytes:
 def broken_off(called: str) -> ServerFailed:
     return ServerFailed(
         f"The connection to {called} broke off in the middle of the answer.",
-        "The server or the network ended it before the answer was whole.",
+        "The server or the network ended it before the answer was complete.",
         "Ask again; what was answered is kept.",
     )
 
@@ -121,15 +121,16 @@ def broken_off(called: str) -> ServerFailed:
 def endless(called: str) -> ServerFailed:
     """Make the error for more than any answer holds, or a part of one without an end."""
     return ServerFailed(
-        f"{called} sends more than Hearth takes.",
-        "A part of the answer has no end, or is larger than any answer; so Hearth hung up.",
-        "Ask again; what was answered is kept. If it stays so, look at the server.",
+        f"{called} sends too much.",
+        "A part of the answer has no end, or is larger than any answer, so Hearth closed "
+        "the connection.",
+        "Ask again; what was answered is kept. If it happens again, check the server.",
     )
 
 
 def late(called: str) -> ServerBusy:
     return ServerBusy(
-        f"{called} took too long.", "It is busy, or it hangs.", "Try again in a while."
+        f"{called} took too long.", "It is busy or has stopped responding.", "Try again in a while."
     )
 
 
@@ -147,7 +148,8 @@ def elsewhere(called: str, where: str) -> ServerFailed:
     """Make the error for a redirect, which is not followed: only the profile's address is asked."""
     return ServerFailed(
         f"{called} is at another address.",
-        f"It sends whoever asks to {where or 'another place'}, and Hearth follows no such hint.",
+        f"It redirects to {where or 'another place'}, and Hearth does not follow "
+        "redirects of servers.",
         "Put the right address into the server’s profile.",
     )
 
@@ -198,20 +200,20 @@ def _unanswered(called: str, encrypted: bool) -> ServerFailed:
     if encrypted:
         return ServerFailed(
             what,
-            "It stopped just then, or what listens there speaks another protocol.",
+            "It has just stopped, or something there speaks another protocol.",
             "Check that it runs, and its address.",
         )
     return ServerFailed(
         what,
-        "It wants an encrypted connection, and the address begins with http://; or it stopped just "
-        "then.",
+        "It requires an encrypted connection, and the address begins with http://; or it "
+        "has just stopped.",
         "Write https:// in the address if the server has a certificate, or check that it runs.",
     )
 
 
 def _wants_tls(called: str) -> ServerUnreachable:
     return ServerUnreachable(
-        f"{called} wants an encrypted connection.",
+        f"{called} requires an encrypted connection.",
         "The address begins with http://, and its port is one for HTTPS.",
         "Write https:// in the address.",
     )
@@ -323,7 +325,7 @@ def _not_found(called: str, said: str, model: str) -> EngineError:
             "Choose one of the models that it offers now.",
         )
     return ServerFailed(
-        f"{called} does not know what was asked.",
+        f"{called} does not understand the request.",
         "The address leads to a server that does not speak this protocol there.",
         "Check the address: it is the part before “/v1”.",
     )
@@ -332,7 +334,7 @@ def _not_found(called: str, said: str, model: str) -> EngineError:
 def _closed(called: str, status: int, said: str, variable: str) -> ServerRefused:
     if status == 401:
         return ServerRefused(
-            f"{called} wants a key.",
+            f"{called} requires a key.",
             "The key is missing, wrong or has expired.",
             "Enter the server’s key.",
             Action("enter_key", called),
@@ -342,7 +344,7 @@ def _closed(called: str, status: int, said: str, variable: str) -> ServerRefused
             else "",
         )
     return ServerRefused(
-        f"{called} does not let you in.",
+        f"{called} refuses access.",
         _says(said),
         "Ask whoever looks after the server whether your key may use this model, or enter another.",
         Action("enter_key", called),
@@ -352,8 +354,8 @@ def _closed(called: str, status: int, said: str, variable: str) -> ServerRefused
 def _busy(called: str, status: int, said: str, after: str) -> ServerBusy:
     wait = f"Try again in {after} seconds." if after.isdigit() else "Try again in a while."
     if status == 429:
-        why = "It takes no more requests now."
-        return ServerBusy(f"{called} has too much to do.", f"{why} {_says(said)}", wait)
+        why = "It accepts no more requests right now."
+        return ServerBusy(f"{called} is busy.", f"{why} {_says(said)}", wait)
     return ServerBusy(f"{called} is not ready.", f"{_says(said)} {_LOADS}", wait)
 
 
@@ -370,7 +372,7 @@ def _why_unreached(error: Exception) -> str:
         return "Its name cannot be found: it is wrong, or known in another network only."
     if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)):
         return "Nothing listens there: the server is down or still starts, or the port is wrong."
-    return "There is no way to it from this network, or it ended the connection at once."
+    return "This network does not lead to it, or it closed the connection at once."
 
 
 def _named(error: Exception, name: str) -> bool:

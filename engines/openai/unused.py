@@ -25,21 +25,23 @@ def unused(
     notes = []
     if sampling.temperature > habits.hottest:
         most = f"{habits.hottest:g}"
-        notes.append(f"This server takes no temperature above {most}, so it was {most}.")
+        notes.append(f"This server accepts no temperature above {most}, so {most} was used.")
     if chosen and sampling.top_k and (not habits.top_k or "top_k" in without):
-        notes.append("This server knows no top-k; the answer was drawn without it.")
+        notes.append("This server does not support top-k; it was not used.")
     if chosen and sampling.min_p and (not habits.min_p or "min_p" in without):
-        notes.append("This server knows no min-p; the answer was drawn without it.")
+        notes.append("This server does not support min-p; it was not used.")
     elif chosen and sampling.min_p and drafts and kind == "vllm":
         notes.append(MIN_P_WITH_MTP)
     if sampling.repeat_penalty != 1 and not repeats:
-        notes.append("This server knows no repeat penalty; the answer was drawn without it.")
+        notes.append("This server does not support a repeat penalty; it was not used.")
     elif sampling.repeat_penalty != 1 and (
         habits.repeat_last_n is None or habits.repeat_last_n in without
     ):
-        notes.append("This server’s repeat penalty is for all of the text, and not for its end.")
+        notes.append(
+            "This server applies the repeat penalty to the whole text, not only to its end."
+        )
     if request.thinking_budget is not None and habits.budget is None:
         notes.append("This server cannot limit how long a model thinks.")
     if request.thinking is not None and not habits.template:
-        notes.append("Whether a model thinks first is not chosen here with this server.")
+        notes.append("With this server, thinking cannot be switched on or off from here.")
     return tuple(notes)

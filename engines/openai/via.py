@@ -16,13 +16,11 @@ Report = Callable[[ChatRequest, Drafted | None], MtpReport]
 def no_report(request: ChatRequest, drafted: Drafted | None) -> MtpReport:
     """Report on MTP for a server that tells of drafts only with the answer."""
     if drafted is None:
-        return MtpReport(
-            request.mtp, active=False, reason="The server decides, and tells nothing of it."
-        )
+        return MtpReport(request.mtp, active=False, reason="The server decides, and does not say.")
     return MtpReport(
         request.mtp,
         active=drafted.drafted > 0,
-        reason="The server drafts tokens ahead, as it was started to.",
+        reason="The server guesses ahead, as it was set to when it was started.",
         kind="drafter",
         drafted=drafted.drafted,
         accepted=drafted.accepted,

@@ -38,22 +38,22 @@ from engines.types import (
 if TYPE_CHECKING:
     import httpx2
 
-_DRAFTS = "The server drafts tokens ahead; whether it does is set where it is started."
-_NO_DRAFTS = "The server drafts no tokens ahead; that is set where it is started."
+_DRAFTS = "The server guesses ahead; that is set where it is started."
+_NO_DRAFTS = "The server does not guess ahead; that is set where it is started."
 _NO_CONTEXT = (
-    "The server does not tell how much context it has; the oldest messages are left out when it "
-    "says that a chat is too long."
+    "The server does not say how much context it has; the oldest messages are left out "
+    "when it says that a chat is too long."
 )
 _CUTS_OFF = (
-    "Ollama does not tell how much context it has, and cuts off the beginning of a chat that is "
-    "too long without a word; set the context as it is there."
+    "Ollama does not say how much context it has, and silently cuts off the beginning of "
+    "a chat that is too long; set the same context here as in Ollama."
 )
 _NO_ADAPTERS: Final = "A server offers an adapter as one more model, by that model’s name."
 _AS_MODEL: Final = "Choose that model, and leave the adapter empty."
 _AT_ONCE: Final = 256
 """Requests that are sent side by side; the server lets wait what it has no room for."""
 
-_UNKNOWN = "The server does not tell whether it drafts tokens ahead."
+_UNKNOWN = "The server does not say whether it guesses ahead."
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class RemoteEngine:
         """Refuse: a server does not let anybody choose."""
         raise MtpUnavailable(
             "The answers cannot be compared.",
-            "Whether a server drafts tokens ahead is set where it is started.",
+            "Whether a server guesses ahead is set where it is started.",
             "Compare with a model on this computer.",
         )
 

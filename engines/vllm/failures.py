@@ -126,7 +126,7 @@ def crash_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
         f"It says: {error}"
         if error
         else "One of its processes ended unexpectedly, perhaps for want of memory.",
-        "What it wrote is kept. Ask again: Hearth starts it anew.",
+        "What it wrote is kept. Ask again: Hearth restarts it.",
     )
 
 
@@ -135,9 +135,10 @@ class Hung(EngineFailed):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            "vLLM hung, and was ended.",
-            f"It owed an answer, and for {round(seconds)} seconds none of its processes computed.",
-            "What it wrote is kept. Ask again: Hearth starts it anew.",
+            "vLLM stopped responding and was ended.",
+            f"It had an answer to write, and for {round(seconds)} seconds none of its "
+            "processes did anything.",
+            "What it wrote is kept. Ask again: Hearth restarts it.",
         )
 
 
@@ -379,7 +380,7 @@ def _incomplete(_: _Found, around: Circumstances) -> EngineError:
 )
 def _heads(found: _Found, _: Circumstances) -> EngineError:
     return EngineFailed(
-        f"The model cannot be cut over {found['cards']} cards.",
+        f"The model cannot be split over {found['cards']} cards.",
         f"It has {found['heads']} attention heads, and each card takes the same number of them.",
         "Choose a number of cards by which the heads can be divided.",
         Action("open_settings", "vllm_cards"),

@@ -73,7 +73,7 @@ def unreached() -> EngineFailed:
     return EngineFailed(
         "vLLM runs in Windows’ Linux, but Windows does not reach it.",
         "The way from Windows to ports of WSL2 on this computer is closed.",
-        "Take “localhostForwarding=false” out of .wslconfig in your Windows folder, run "
+        "Remove “localhostForwarding=false” from .wslconfig in your Windows folder, run "
         "“wsl --shutdown”, and try again.",
     )
 

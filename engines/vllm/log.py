@@ -23,8 +23,8 @@ BEFORE: Final = "Loading vLLM"
 """Until its log says more: Python reads vLLM and PyTorch from the disk, which takes seconds."""
 
 _MARKS: Final = (
-    ("non-default args", 0.05, "Looking at the model"),
-    ("Resolved architecture", 0.10, "Looking at the model"),
+    ("non-default args", 0.05, "Checking the model"),
+    ("Resolved architecture", 0.10, "Checking the model"),
     ("Using max model len", 0.12, "Starting the engine’s processes"),
     ("Initializing a V1 LLM engine", 0.30, "Starting the engine"),
     ("Starting to load model", 0.50, "Loading the weights"),

@@ -29,12 +29,12 @@ def running(depth: int, drafted: int, accepted: int, gain: float | None) -> str:
 
 def still_on(depth: int, restart_s: float) -> str:
     """Say that the worker drafts, although MTP is not wanted."""
-    return f"MTP is still on, {ahead(depth)}: vLLM changes it with a new start{_about(restart_s)}."
+    return f"MTP is still on, {ahead(depth)}: vLLM changes it with a restart{_about(restart_s)}."
 
 
 def still_off(restart_s: float) -> str:
     """Say that the worker does not draft, although MTP is wanted and possible."""
-    return f"MTP is off: vLLM changes it with a new start{_about(restart_s)}."
+    return f"MTP is off: vLLM changes it with a restart{_about(restart_s)}."
 
 
 def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:

@@ -33,7 +33,7 @@ def require_installed(installed: Installed | None) -> Installed:
     if installed is None:
         raise EngineUnavailable(
             "vLLM is not installed.",
-            "It is no part of Hearth: it is fetched when it is wanted, since it is large.",
+            "It is not part of Hearth: because it is large, it is downloaded only when needed.",
             "Install it under Engines.",
             Action("install", "vllm"),
             terminal="Install it: `hearth engines install vllm`.",
@@ -53,7 +53,7 @@ def prepare(
     if checkpoint.mtp == "drafter":
         raise NotAChatModel(
             f"“{checkpoint.name}” cannot chat.",
-            "It only drafts tokens for another model.",
+            "It only helps another model to answer faster.",
             "Choose the model it was made for; this one is then used beside it.",
         )
     if checkpoint.context_max and plan.context > checkpoint.context_max:

@@ -67,8 +67,7 @@ def require_pair(checkpoint: Checkpoint, assistant: Checkpoint) -> None:
         reason = f"It is a model of the kind {assistant.model_type}, and no assistant."
     elif checkpoint.model_type not in targets:
         reason = (
-            f"It drafts for models of the kind {targets[0]}, and this one is"
-            f" {checkpoint.model_type}."
+            f"It is for models of the kind {targets[0]}, and this one is {checkpoint.model_type}."
         )
     elif assistant.backbone != checkpoint.width:
         reason = (
@@ -83,7 +82,7 @@ def require_pair(checkpoint: Checkpoint, assistant: Checkpoint) -> None:
     else:
         reason = "The keys and values that it reads have another shape than the model's."
     raise DrafterMismatch(
-        f"“{assistant.name}” cannot draft for “{checkpoint.name}”.",
+        f"“{assistant.name}” cannot guess ahead for “{checkpoint.name}”.",
         reason,
         "Use the assistant that was made for this model, or none.",
     )
@@ -97,7 +96,7 @@ def require_head(checkpoint: Checkpoint) -> None:
     if checkpoint.model_type in _DRAFTED_FOR:
         raise MtpUnavailable(
             what,
-            "This model is drafted for by an assistant’s checkpoint, and there is none beside it.",
+            "This model needs an assistant checkpoint to guess ahead, and there is none beside it.",
             "Download its assistant, and set it as the model’s drafter.",
         )
     if not _says(checkpoint, HEADS):

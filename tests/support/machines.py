@@ -157,7 +157,7 @@ MACHINES = (
     with_card(1, 14, MOE, "1 GB card beside 32 GB", device="processor"),
     Machine("card that tells no memory", 32, 26, 45, MOE, "processor",
             (replace(card("Card", 12), total_bytes=None, free_bytes=None),),
-            says="tells no memory"),
+            says="does not say how much memory it has"),
     with_card(2, 48, MEDIUM, "2 GB card beside 16 GB", ram=16, free=11, own=40,
               device="processor"),
     with_card(4, 128, (*TWENTY, *MOE, *MEDIUM), "4 GB card", ram=16, free=11, device=SPLIT),

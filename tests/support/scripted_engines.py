@@ -37,7 +37,7 @@ IN_THE_WAY = Finding(
     "disk",
 )
 STEPS = (
-    Step("look", 0.0, "Looking at this computer."),
+    Step("look", 0.0, "Checking this computer."),
     Step("download", 0.4, "torch 2.9.1: 350 of 870 MB."),
 )
 

@@ -34,14 +34,14 @@ def read_text(path: Path) -> str:
         data, text = b"", None
     if text is None or "\0" in text:
         raise FileNotText(
-            f"{path.name} cannot be put into a message.",
-            "It is not a file with text in UTF-8 that Hearth may read.",
-            "Open it in its own program, and copy from there what you want to ask about.",
+            f"{path.name} cannot be added to a message.",
+            "It is not a text file (UTF-8) that Hearth can read.",
+            "Open it in its own program and copy the part that your question is about.",
         )
     if len(data) > MOST_BYTES:
         raise FileNotText(
             f"{path.name} is too long for a message.",
-            f"It holds more than {MOST_BYTES // 1000} kB of text.",
+            f"It has more than {MOST_BYTES // 1000} kB of text.",
             "Copy the part that your question is about.",
         )
     fence = "```"

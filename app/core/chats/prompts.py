@@ -69,13 +69,13 @@ def from_json(data: str) -> list[tuple[str, str]]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _not_read("It is not written as JSON.") from error
+        raise _not_read("It is not a JSON file.") from error
     items = value.get("prompts") if isinstance(value, dict) else value
     if not isinstance(items, list):
-        raise _not_read("It holds no list of prompts.")
+        raise _not_read("It contains no list of prompts.")
     found = [it for item in items if (it := _read(item)) is not None]
     if not found:
-        raise _not_read("None of what it holds has both a name and a text.")
+        raise _not_read("Nothing in it has both a name and a text.")
     return found
 
 

@@ -9,7 +9,7 @@ def why_fixed(thinking: Thinking) -> str:
     """Say in one sentence why thinking cannot be switched; empty where it can."""
     sentences = {
         "none": "This model answers without thinking first.",
-        "always": "This model thinks as it was made to: its chat template has no switch for it.",
+        "always": "Thinking cannot be switched on or off for this model.",
         "switch": "",
     }
     return sentences[thinking]

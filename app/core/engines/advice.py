@@ -83,18 +83,18 @@ def advise(it: Situation) -> Advice:
         return Advice("llamacpp", against[0], against, rows)
     faster = _faster(it.measured)
     if faster is not None:
-        words = f"Measured here, vLLM writes {faster:.1f} times as fast for one chat at a time."
+        words = f"Measured on this computer: vLLM writes {faster:.1f} times as fast for one chat."
         return Advice("vllm", words, (words,), rows)
     card = it.cards[0]
     if it.chats_at_once > 1:
         reasons = (
-            f"{it.chats_at_once} chats at once: vLLM answers them side by side, llama.cpp in turn.",
+            f"{it.chats_at_once} chats at once: vLLM answers them together, llama.cpp in turn.",
             f"{card.name} has the memory for it.",
         )
         return Advice("vllm", reasons[0], reasons, rows)
     reasons = (
         "One user at a time: llama.cpp is as fast or faster, and is ready in seconds.",
-        f"For several chats or programs at once, vLLM on {card.name} writes more in all.",
+        f"vLLM on {card.name} is faster for several chats or programs at once.",
     )
     return Advice("llamacpp", reasons[0], reasons, rows)
 
@@ -105,7 +105,7 @@ def _against(it: Situation) -> tuple[str, ...]:
     if it.system == "macos":
         found.append("vLLM does not run on macOS; llama.cpp uses this Mac's graphics.")
     elif not it.cards:
-        found.append("There is no NVIDIA card here; llama.cpp runs on any computer.")
+        found.append("This computer has no NVIDIA card; llama.cpp runs on any computer.")
     elif it.cards[0].capability < LEAST_CAPABILITY:
         found.append(f"{it.cards[0].name} is too old for vLLM; llama.cpp uses it.")
     elif max(card.total_bytes for card in it.cards) < LEAST_CARD:
@@ -114,7 +114,7 @@ def _against(it: Situation) -> tuple[str, ...]:
             "llama.cpp shares it with the processor."
         )
     if it.vllm == "impossible":
-        found.append(it.why_not or "vLLM cannot be installed here.")
+        found.append(it.why_not or "vLLM cannot be installed on this computer.")
     return tuple(found)
 
 
@@ -159,6 +159,8 @@ _COMPARISON: Final = (
     ),
     Row("Portability", "any computer, with or without a card", "Linux or WSL2, NVIDIA cards"),
     Row("Memory", "shares a model between card and RAM", "the whole model on the card"),
-    Row("To begin with", "is here; a model is ready in seconds", "9 GB on disk; a minute or more"),
+    Row(
+        "To get started", "included; a model is ready in seconds", "9 GB on disk; a minute or more"
+    ),
     Row("Models", "GGUF, one file, 2 to 8 bits", "checkpoints, 4 to 16 bits, adapters"),
 )

@@ -87,7 +87,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     name = as_id(value.get("conversation_id")) or as_id(value.get("id"))
     name = name or as_id(value.get("current_node")) or next(iter(mapping), "")
     if not name:
-        raise Broken("Its tree of messages is empty.")
+        raise Broken("It has no messages.")
     model = as_text(value.get("default_model_slug")) or as_text(value.get("model_slug"))
     return FoundChat(
         source=SOURCE,

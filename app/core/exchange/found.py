@@ -112,7 +112,7 @@ MOST_MESSAGES = 100_000
 def check_size(messages: Sized) -> None:
     """Refuse a chat of too many messages before time is spent on it. Raises Broken."""
     if len(messages) > MOST_MESSAGES:
-        raise Broken(f"It holds more than {MOST_MESSAGES:,} messages.")
+        raise Broken(f"It has more than {MOST_MESSAGES:,} messages.")
 
 
 FoundChats = Iterator[ReadyChat | NotRead]

@@ -86,7 +86,7 @@ class QtStream:
             case _ if kind == _STRING:
                 self.text()
             case _:
-                raise Broken("It holds a value of a kind that Hearth does not know.")
+                raise Broken("It contains a value of an unknown kind.")
 
     def _sane(self, count: int) -> int:
         if not 0 <= count <= _MOST_ITEMS:
@@ -96,7 +96,7 @@ class QtStream:
     def _take(self, count: int) -> bytes:
         end = self._place + count
         if count < 0 or end > len(self._data):
-            raise Broken("The file breaks off.")
+            raise Broken("The file ends too early.")
         taken = self._data[self._place : end]
         self._place = end
         return taken
@@ -145,7 +145,7 @@ def read(data: bytes) -> FoundChat:
         created=created,
         updated=None,
         messages=tuple(_messages(items, model)),
-        left_out={"messages behind a damaged place": 1} if broke_off else {},
+        left_out={"messages after a damaged part": 1} if broke_off else {},
     )
 
 

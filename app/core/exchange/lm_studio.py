@@ -36,7 +36,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     if created is None or not name:
         name = "\n".join([as_text(value.get("name")), *(it.text for it in messages[:4])])
     if not messages:
-        raise Broken("Nothing was said in it.")
+        raise Broken("It has no messages.")
     return FoundChat(
         source=SOURCE,
         id=name,

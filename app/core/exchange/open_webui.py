@@ -109,7 +109,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
         messages = _in_a_row(as_list(chat.get("messages")))
         leaf = None
     if not messages:
-        raise Broken("Nothing was said in it.")
+        raise Broken("It has no messages.")
     return FoundChat(
         source=SOURCE,
         id=as_id(value.get("id")) or as_id(chat.get("id")) or messages[0].id,

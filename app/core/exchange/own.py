@@ -37,7 +37,7 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     check_size(as_list(value.get("messages")))
     messages = _in_order([_message(chat_id, as_dict(it)) for it in as_list(value.get("messages"))])
     if not messages:
-        raise Broken("Nothing was said in it.")
+        raise Broken("It has no messages.")
     known = {it.id for it in messages}
     leaf = _named(chat_id, value.get("leaf_id"))
     created = as_time(value.get("created")) or messages[0].created

@@ -55,9 +55,9 @@ _THREAD = ('"assistants"', '"thread"')
 """Keys of which a thread of Jan holds one; other texts need not be read twice."""
 WHOLE_FILE = ("The file", "The end of the file")
 """Names for what could not be read and is no chat."""
-TORN = "The file breaks off; what comes before that was read."
-TOO_LARGE = "It would take more memory than Hearth gives an import."
-DAMAGED = "It is damaged or breaks off, and no whole chat is left in it."
+TORN = "The file ends too early; the part before that was read."
+TOO_LARGE = "Importing it would take too much memory."
+DAMAGED = "It is damaged or incomplete, and has no complete chat."
 
 
 def chats_in(text: str) -> tuple[str, FoundChats]:
@@ -140,7 +140,7 @@ def _read(ours: _Format, items: Iterable[Any], whole: bool) -> Iterator[ReadyCha
         if isinstance(item, TooLarge):
             raise Broken(TOO_LARGE)
         if not isinstance(item, dict) or not ours.is_ours(item):
-            raise Broken(f"It is no chat of {ours.source}.")
+            raise Broken(f"It is not a chat from {ours.source}.")
         return ours.read(item)
 
     yield from read_each(items, read)

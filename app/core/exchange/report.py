@@ -60,7 +60,7 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     if report.here:
         said.append(f"Already here: {_counted(report.here, 'chat')}.")
     for what, count in sorted(report.left_out.items()):
-        said.append(f"Left out, as Hearth has no place for it: {what} ({count:,}).")
+        said.append(f"Left out, because Hearth does not support it: {what} ({count:,}).")
     if report.not_read:
         said.append(f"Not read: {len(report.not_read):,}.")
         said += [f"  {it.what}: {it.why}" for it in report.not_read[:MOST_TOLD]]

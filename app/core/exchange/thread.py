@@ -46,7 +46,7 @@ def ready(found: FoundChat) -> ReadyChat:
     system, left_out = _system_prompt(found, ordered)
     spoken = _joined(_without_others(ordered))
     if not spoken:
-        raise Broken("Nothing was said in it.")
+        raise Broken("It has no messages.")
     name = found.id or "\n".join([found.title, str(found.created), *(it.text for it in spoken)])
     chat_id = made_id(found.source, name)
     times = _times(spoken, found.created)

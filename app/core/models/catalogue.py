@@ -230,14 +230,14 @@ def load_catalogue(
         raise CatalogueInvalid(
             "Your catalogue file cannot be used.",
             f"{place}: {_reason(error, extension)}",
-            "Mend that place, or move the file away to use the list that Hearth ships.",
+            "Correct it, or move the file away to use Hearth’s own list.",
         ) from error
     known = own.sizes.keys() | {family.id for family in (*own.families, *merged.families)}
     for hidden in change.hide:
         if hidden not in known:
             raise CatalogueInvalid(
                 "Your catalogue file cannot be used.",
-                f"{place}: it hides “{hidden}”, and there is nothing of that id.",
+                f"{place}: it hides “{hidden}”, but nothing has that id.",
                 "Take it out of “hide”, or write the id of a family or of one of its sizes.",
             )
     return merged
@@ -278,7 +278,7 @@ def _reason(error: ValidationError, text: str) -> str:
     for part in first["loc"]:
         place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else str(part)
     if first["type"] == "extra_forbidden":
-        return f"{place}: there is no field of this name{_line(text, first['loc'][-1])}."
+        return f"{place}: there is no such field{_line(text, first['loc'][-1])}."
     return f"{place or 'the whole'}: {first['msg']}."
 
 

@@ -23,8 +23,8 @@ def offer_of(drafter: File) -> str:
     """Offer a drafter in one sentence, for a model that lacks it."""
     bytes_about = round(drafter.gb.value * 1e9)
     return (
-        f"This file has no MTP head; the {amount(bytes_about)} drafter for it can be downloaded"
-        f" ({drafter.repo}/{drafter.pattern})"
+        f"This model can answer faster with its {amount(bytes_about)} drafter, which can "
+        f"be downloaded ({drafter.repo}/{drafter.pattern})"
     )
 
 

@@ -61,7 +61,7 @@ class Counterpart:
     def price(self) -> str:
         """The download that it takes, in a sentence for people."""
         if self.entry is not None:
-            return "It is here; nothing has to be downloaded."
+            return "It is on this computer; nothing has to be downloaded."
         return f"About {self.bytes / _GB:.1f} GB have to be downloaded." if self.bytes else ""
 
 
@@ -181,7 +181,7 @@ def _least(it: VllmCheckpoint) -> float:
 
 def _why_not(it: VllmCheckpoint, card: Card | None) -> str:
     if card is None:
-        return "There is no NVIDIA card here for it."
+        return "This computer has no NVIDIA card for it."
     least = _least(it)
     if card.capability < least:
         return (

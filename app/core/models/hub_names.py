@@ -99,7 +99,7 @@ def _address(text: str, hosts: Collection[str]) -> SplitResult | None:
 
 def _of_address(text: str, address: SplitResult, hosts: Collection[str]) -> HubName:
     if address.netloc.lower() not in hosts:
-        raise _invalid(text, "It is the address of another site than the Hub.")
+        raise _invalid(text, "It is the address of a site other than the Hub.")
     parts = [unquote(part) for part in address.path.strip("/").split("/")]
     if parts and parts[0] in _OTHER_KINDS:
         raise _invalid(text, "It is the address of something else on the Hub.")
@@ -128,7 +128,9 @@ def _parts(text: str, name: str) -> tuple[list[str], str | None]:
 def _repo(text: str, parts: list[str]) -> str:
     repo = "/".join(parts)
     if not is_repo(repo):
-        raise _invalid(text, "Owner and name are of letters, digits, dots, dashes and underscores.")
+        raise _invalid(
+            text, "Owner and name consist of letters, digits, dots, dashes and underscores."
+        )
     return repo
 
 

@@ -27,7 +27,7 @@ def default_sentence(it: Placed) -> str:
     where = {
         "graphics card": "It fits on the graphics card with room to spare",
         "graphics card and processor": (
-            f"About {it.share:.0%} of it fits on the graphics card, the rest beside it"
+            f"About {it.share:.0%} of it fits on the graphics card, the rest in main memory"
         ),
         "processor": "It fits into the free memory with room to spare",
     }[it.device]
@@ -45,7 +45,7 @@ def smarter_sentence(it: Placed, default: Placed) -> str:
     price = {
         "fits": "It fits",
         "tight": "It only just fits, so close other programs first",
-        "partial": f"About {it.share:.0%} of it fits on the graphics card, the rest beside it",
+        "partial": f"About {it.share:.0%} of it fits on the graphics card, the rest in main memory",
         "no": "",
     }[it.verdict]
     if it.speed.about >= default.speed.about:
@@ -68,7 +68,7 @@ def mtp_sentence(it: Placed) -> str:
     if mtp.kind == "embedded" and not it.variant.head:
         return "Off: this file comes without the model's MTP head."
     if not it.parts.drafter:
-        return "Off: there is no room left for guessing ahead."
+        return "Off: there is no memory left for guessing ahead."
     why = mtp.why[:1].lower() + mtp.why[1:]
     return f"On: {why}" if mtp.help == "on" else f"Automatic: {why}"
 
@@ -97,8 +97,8 @@ def note(
         )
     if picks and not computer.bandwidth.sure:
         said.append(
-            "The computer was busy while the speed of its memory was measured, so the speeds here "
-            "are rough; it is measured again later."
+            "The computer was busy during the measurement, so these speeds are rough; "
+            "they will be measured again later."
         )
     if memory.limit_bytes:
         said.append(f"This container may use {amount(memory.limit_bytes)} of memory.")
@@ -109,7 +109,11 @@ def note(
         )
     idle = not room.gpus or (room.tiny and not any(it.share for it in picks))
     if idle and (cards := chosen(hardware)):
-        why = "has too little memory free to help" if cards[0].total_bytes else "tells no memory"
+        why = (
+            "has too little memory free to help"
+            if cards[0].total_bytes
+            else "does not say how much memory it has"
+        )
         said.append(f"{cards[0].name} {why}, so the processor does the work.")
     said += [
         f"{gpu.name} is not used: {gpu.why_not}"

@@ -85,9 +85,9 @@ def normalised_address(text: str) -> str:
         )
     if parts.username or parts.password:
         raise AddressInvalid(
-            "The address holds a name or a password.",
+            "The address contains a name or a password.",
             "Addresses are kept in a file and shown, so nothing secret belongs there.",
-            "Write the address without it; a key has a place of its own.",
+            "Write the address without it; the key is entered separately.",
         )
     return address
 
@@ -104,8 +104,8 @@ def normalised_name(text: str) -> str:
     if not name.isprintable() or not re.search(r"\w", name) or ":" in name:
         raise ServerInvalid(
             f"“{_shown(text)}” cannot be the name of a server.",
-            "A name has at least one letter or figure, nothing that cannot be seen, and no colon: "
-            "that stands between the name and a model.",
+            "A name needs a letter or a digit, and cannot have invisible characters or a "
+            "colon, which separates it from a model.",
             "Choose another name, such as “team”.",
         )
     return name

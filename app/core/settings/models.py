@@ -50,7 +50,7 @@ def checked(name: str, value: object) -> object:
     if name not in OF_A_MODEL:
         raise NoSuchSetting(
             f"A model has no setting named “{name}”.",
-            "That name is not one of those that a model can have for itself.",
+            "It is not a setting that a model can have of its own.",
             f"These can be set: {', '.join(OF_A_MODEL)}.",
         )
     return getattr(Settings().changed(name, value), name)

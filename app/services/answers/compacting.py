@@ -65,7 +65,7 @@ class Compacting:
                 shorter = prompt_of(path, system_prompt, summary)
                 after = model.measure(replace(request, messages=shorter.messages), cancel)
                 if after.total >= measured.total:
-                    raise _NoSummary("The summary is no shorter than what it stands for.")
+                    raise _NoSummary("The summary is no shorter than what it replaces.")
                 self._summaries.keep(summary)
             except (_NoSummary, UserError) as error:
                 why = error.why if isinstance(error, UserError) else str(error)

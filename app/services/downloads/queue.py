@@ -321,6 +321,6 @@ def _nobody(*_: object) -> None:
 def _mistake(entry: QueuedDownload) -> AppError:
     return AppError(
         f"{entry.kept.wanted.label} could not be downloaded.",
-        "Hearth has made a mistake; the report is in its log.",
+        "This is a bug in Hearth; the report is in its log.",
         "Resume the download; if it fails again, please send the log to the project.",
     )

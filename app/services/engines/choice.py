@@ -96,7 +96,7 @@ class EngineChoice:
             return entry
         self._require_here(
             engine,
-            "vLLM cannot answer here.",
+            "vLLM cannot answer on this computer.",
             "Install it under Engines, or let llama.cpp answer.",
             terminal="`hearth engines install vllm` says what it takes; leave out --engine to use "
             "llama.cpp.",
@@ -164,20 +164,20 @@ class EngineChoice:
 
 
 _ITS: Final[Mapping[EngineName, str]] = {
-    "vllm": "Its checkpoint is not here.",
-    "llamacpp": "Its GGUF file is not here.",
+    "vllm": "Its checkpoint is not on this computer.",
+    "llamacpp": "Its GGUF file is not on this computer.",
 }
 _NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
     "remote": (
-        "No server that is known offers this model.",
+        "None of your servers offers this model.",
         "Choose one of a server’s models.",
     ),
     "vllm": (
-        "No checkpoint of this model is here, and the list of models knows none.",
+        "This computer has no checkpoint of this model, and Hearth’s list knows none.",
         "Add a checkpoint of it, or choose another model.",
     ),
     "llamacpp": (
-        "No GGUF file of this model is here, and the list of models knows none.",
+        "This computer has no GGUF file of this model, and Hearth’s list knows none.",
         "Add a GGUF file of it, or choose another model.",
     ),
 }
@@ -195,7 +195,7 @@ def _none_here(
     found: tuple[Counterpart, ...],
     chosen: Counterpart | None,
 ) -> EngineUnavailable:
-    what = f"“{entry.name}” cannot be answered by {NAMES[engine]}."
+    what = f"“{entry.name}” does not run on {NAMES[engine]}."
     if chosen is not None:
         label = f"{chosen.repo}:{chosen.label}" if engine == "llamacpp" else chosen.repo
         return EngineUnavailable(

@@ -65,7 +65,7 @@ class DeviceTrials:
         try:
             found = self._look()
         except EngineUnavailable as error:
-            self._blind = f"No graphics are used: {error.why}"
+            self._blind = f"No graphics card is used: {error.why}"
             raise
         self._blind = ""
         return self._trials.judged(found)

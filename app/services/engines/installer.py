@@ -63,16 +63,16 @@ class EngineInstaller:
         Raises Cancelled, and AppError.
         """
         lock = self._ways.lock(profile)
-        tell(Step("look", 0.0, "Looking at this computer."))
+        tell(Step("look", 0.0, "Checking this computer."))
         with self._held("look", tell, cancel) as holding:
             self.home.tidy()
             found = self.home.found(lock)
             if found is None:
                 found = self._made(lock, holding, tell, cancel)
-            tell(Step("switch", 0.0, f"Putting vLLM {lock.version} in use."))
+            tell(Step("switch", 0.0, f"Switching to vLLM {lock.version}."))
             self.home.switch(found)
             self.home.forget_work()
-        tell(Step("switch", 1.0, f"vLLM {lock.version} is in use."))
+        tell(Step("switch", 1.0, f"vLLM {lock.version} is now used."))
         return found
 
     def rollback(self) -> Installed:
@@ -83,7 +83,7 @@ class EngineInstaller:
             raise EngineNotInstalled(
                 "There is no earlier vLLM to go back to.",
                 "Only one version is installed, or none.",
-                "Go on with the one that is here, or install vLLM under Engines.",
+                "Continue with the current one, or install vLLM under Engines.",
                 terminal="`hearth engines list` shows what is there.",
             )
         return before
@@ -149,7 +149,7 @@ class EngineInstaller:
         """Hold the lock of the home; errors of the system are turned into ours."""
 
         def waiting() -> None:
-            tell(Step(phase, 0.0, "Another installation is at work; waiting for it."))
+            tell(Step(phase, 0.0, "Waiting for another installation to finish."))
 
         with explained(self.home.root), alone(self.home.root, waiting, cancel) as holding:
             yield holding
@@ -175,7 +175,7 @@ def _no_file(system: SystemInfo, error: LookupError) -> Finding:
     now = ".".join(map(str, system.glibc or ()))
     return Finding(
         False,
-        f"vLLM needs {error}, which does not come for this computer.",
+        f"vLLM needs {error}, which is not available for this computer.",
         f"There is no build of it for {system.machine}, this Python and glibc {now}.",
         "Use a newer Linux, or connect to a vLLM on another computer.",
         "files",

@@ -88,7 +88,7 @@ class Installing:
             ) as making:
                 self._fill(making)
                 self._fetch_kernels(making)
-                self._say("try", 0.0, "Starting vLLM once, to see that it works.")
+                self._say("try", 0.0, "Testing vLLM.")
                 making.try_it()
                 self._say("try", 1.0, "vLLM works.")
                 return making.finish()
@@ -112,11 +112,11 @@ class Installing:
         self._ways.fetcher.bring(files, self._ways.lookup(indexes), folder, hear, self._cancel)
 
     def _fill(self, making: Maker) -> None:
-        self._say("install", 0.0, "Making an environment.")
+        self._say("install", 0.0, "Creating the environment.")
         making.create(self._target.python)
         self._say("install", 0.1, "Unpacking the files.")
         making.fill()
-        self._say("install", 1.0, "The environment is made.")
+        self._say("install", 1.0, "The environment is ready.")
 
     def _fetch_kernels(self, making: Maker) -> None:
         """Fetch compiled kernels; as they only shorten the first start, it may fail."""
@@ -125,13 +125,13 @@ class Installing:
         if self._ways.offline():
             self._say("kernels", 1.0, "Offline: vLLM will compile kernels at its first start.")
             return
-        self._say("kernels", 0.0, "Getting compiled kernels for this card.")
+        self._say("kernels", 0.0, "Downloading compiled kernels for this card.")
         try:
             making.fetch_kernels(lambda line: self._say("kernels", 0.5, line.strip()))
         except CommandFailed:
             words = "There are none for this card: vLLM will compile them at its first start."
         else:
-            words = "The kernels are here."
+            words = "The kernels are ready."
         self._say("kernels", 1.0, words)
 
     def _say(self, phase: Phase, share: float, words: str) -> None:
@@ -153,9 +153,9 @@ def explained(folder: Path) -> Iterator[None]:
                 "Allow writing to that folder, or set HEARTH_DATA_DIR to another one.",
             ) from error
         raise AppError(
-            "Hearth cannot work in the folder of engines.",
+            "Hearth cannot use the folder of engines.",
             f"The system says: {error}.",
-            "Check the disk, then try again; what has come is kept.",
+            "Check the disk, then try again; what was downloaded is kept.",
         ) from error
 
 
@@ -169,16 +169,16 @@ def _explained_steps(lock: Lock, folder: Path) -> Iterator[None]:
             raise _full(folder) from error
         raise EngineNotMade(
             f"vLLM {lock.version} could not be installed.",
-            f"The last thing said was: {error.last or error.status}",
-            "Nothing else was changed. Try again; if it stays so, please report it.",
+            f"The last message was: {error.last or error.status}",
+            "Nothing else was changed. Try again; if it fails again, please report it.",
         ) from error
 
 
 def _full(folder: Path) -> DiskFull:
     return DiskFull(
         "The disk filled up while vLLM was being installed.",
-        f"There is no room left where {folder} is; what has come is kept.",
-        "Free some space, then install again; or remove vLLM to give its space back.",
+        f"There is no room left where {folder} is; what was downloaded is kept.",
+        "Free some space, then install again, or remove vLLM to free its space.",
         terminal="Free some space, then install again; or run `hearth engines remove vllm` to give "
         "it back.",
     )

@@ -119,8 +119,8 @@ def adapters_named(text: str) -> tuple[Adapter, ...]:
         if not (name and equals and folder) or name in found or name == _MODEL:
             raise SettingsInvalid(
                 f"“{line}” names no LoRA adapter.",
-                "A line has a name of its own, an equals sign, and the folder of the adapter.",
-                "Mend it in the settings, under Engines.",
+                "Each line needs a name of its own, an equals sign and the adapter’s folder.",
+                "Correct it in the settings, under Engines.",
             )
         found[name] = Adapter(name, from_home(folder).absolute())
     return tuple(found.values())

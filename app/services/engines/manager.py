@@ -184,7 +184,7 @@ def _checkpoint(repository: Repository) -> Wanted:
     if wanted is None:
         raise FileNotOnHub(
             f"{repository.id} has no checkpoint.",
-            "There are no safetensors files with a config.json at its top.",
+            "It has no safetensors files with a config.json at the top level.",
             "Look for another repository of this model on the Hub.",
         )
     return wanted

@@ -24,7 +24,7 @@ from engines.text import amount
 from engines.types import LoadedModel, LoadPlan
 from engines.vllm.provision.lock import Profile
 
-_PLANNED = "This is a planning figure: vLLM says what it has taken once it runs."
+_PLANNED = "This is an estimate; the real figure is known once vLLM runs."
 
 
 class PreparedVllmLoad:

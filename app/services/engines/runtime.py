@@ -181,7 +181,7 @@ class Runtime:
         if entry.engine not in self._engines:
             raise EngineUnavailable(
                 f"“{entry.name}” cannot be loaded.",
-                f"It needs the engine {entry.engine}, which is not here.",
+                f"It needs the engine {entry.engine}, which is not installed.",
                 "Choose another model.",
             )
         return self._engines[entry.engine]

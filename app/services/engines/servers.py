@@ -177,8 +177,8 @@ class Servers:
         for other in self.list():
             if other.id != profile.id and key_variable(other.name) == variable:
                 raise ServerInvalid(
-                    f"“{profile.name}” is too much like “{other.name}”.",
-                    f"The key of either could stand in {variable}, and would go to both.",
+                    f"“{profile.name}” is too similar to “{other.name}”.",
+                    f"Both would take their key from {variable}.",
                     "Choose another name, or change that server.",
                 )
 

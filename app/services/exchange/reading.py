@@ -20,8 +20,8 @@ _MOST_KEPT = 400_000_000
 _OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
 """Bytes of memory: for all that is found in one file or folder, and for one of these."""
 
-_TOO_MUCH = "It holds more than fits into memory; what comes before that was read."
-_NOTHING = "Hearth knows no chats of any program in it."
+_TOO_MUCH = "It is too large for the memory; the part before that was read."
+_NOTHING = "It contains no chats that Hearth can read."
 
 
 def read_files(paths: Sequence[Path], cancel: CancelToken) -> Iterator[FileFound]:

@@ -141,7 +141,7 @@ class MetadataEditor:
         if entry.engine != "llamacpp":
             raise ModelNotOurs(
                 f"“{entry.name}” cannot be edited.",
-                "Only a GGUF file says of itself what can be edited here, and it has none.",
+                "Only GGUF files can be edited here, and it has none.",
                 "Choose a model with a GGUF file.",
             )
         return entry
@@ -151,11 +151,11 @@ class MetadataEditor:
         found = {it.path: it.source for it in self._collection.models()}
         source = found.get(entry.path, entry.source)
         if source == "hub" or self._collection.hub in real(entry.path).parents:
-            return "It lies in the Hub's cache, where each file is called by the hash of its bytes."
+            return "It is in the Hub's cache, where each file is named after its checksum."
         if source not in ("added", "folder"):
             return "It belongs to another program, and Hearth changes nothing of other programs."
         if entry.path.is_symlink():
-            return "It is a link to a file that lies elsewhere, and other programs may rely on it."
+            return "It is a link to a file elsewhere, and other programs may rely on it."
         return ""
 
 
@@ -191,8 +191,7 @@ def _require_disk_space(needed: int, folder: Path) -> None:
     if free < needed + _SPARE:
         raise DiskFull(
             "There is no room for the new file.",
-            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {folder} "
-            "lies.",
+            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {folder} is.",
             "Free some space, then try again.",
         )
 
@@ -237,7 +236,7 @@ def _write(edit: Edit, part: Path, share: Share, cancel: CancelToken) -> str:
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise ModelDiffers(
             f"“{edit.source.name}” was not edited.",
-            "Another program has changed the file meanwhile.",
+            "Another program has changed the file in the meantime.",
             "Wait until that is done; then try again.",
         )
     return digest.hexdigest()

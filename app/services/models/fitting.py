@@ -45,7 +45,7 @@ from engines.types import LoadedModel, LoadPlan
 logger = logging.getLogger(__name__)
 
 
-NOT_ASKED: Final = "llama.cpp could not be asked how much memory this takes."
+NOT_ASKED: Final = "llama.cpp could not say how much memory this takes."
 
 _ROUNDS: Final = 3
 _REMEMBERED: Final = 9
@@ -295,6 +295,6 @@ def _sentences(judged: Judgement, last: LoadRecord | None) -> tuple[str, ...]:
     if last is not None:
         found.append(
             f"When it was last loaded, {amount(last.predicted_bytes)} were expected and "
-            f"{amount(last.real_bytes)} were taken."
+            f"{amount(last.real_bytes)} were used."
         )
     return tuple(found)

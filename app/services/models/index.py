@@ -79,14 +79,15 @@ class ModelIndex:
         matching = [entry for entry in listed if called == entry.name]
         if matching and self._store.known.has(called):
             raise ModelUnknown(
-                f"The model “{called}” is not here any more.",
-                f"{', '.join(entry.id for entry in matching)} has that name; it may be another.",
-                "If that is the one that you mean, use its id.",
+                f"The model “{called}” is no longer on this computer.",
+                f"{', '.join(entry.id for entry in matching)} has that name, but may be "
+                "a different model.",
+                "If you mean that one, use its id.",
             )
         matching = matching or [entry for entry in listed if _is_of_repo(entry, called)]
         if len(matching) > 1:
             raise ModelAmbiguous(
-                f"“{called}” could be one of {len(matching)} models here.",
+                f"“{called}” could be one of {len(matching)} models on this computer.",
                 f"Their ids are {', '.join(entry.id for entry in matching)}.",
                 "Use one of these ids.",
             )
@@ -95,7 +96,7 @@ class ModelIndex:
         if _may_be_of_server(called):
             raise ModelUnknown(
                 f"There is no model “{called}”.",
-                "No server that is known offered it when it was asked last.",
+                "None of your servers offered it when last asked.",
                 "Test the server under Servers, or choose another model.",
                 terminal=f"`hearth servers test {called.partition(':')[0]}` asks anew; "
                 "`hearth models list` shows what is there.",

@@ -215,7 +215,7 @@ class Library:
         if entry.source != "added":
             raise ModelUnknown(
                 f"“{entry.name}” was not added by you.",
-                f"It is on the list because it lies in {entry.path.parent}.",
+                f"It is on the list because it is in {entry.path.parent}.",
                 "Move its file away, or delete the model.",
             )
         self._store.remove(entry.id)

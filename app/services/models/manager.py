@@ -125,12 +125,12 @@ class ModelManager:
         name = " ".join(name.split())
         why = _why_no_name(name)
         if why:
-            raise SettingsInvalid(f"“{entry.name}” keeps its name.", why, "Choose another name.")
+            raise SettingsInvalid(f"“{entry.name}” was not renamed.", why, "Choose another name.")
         for other in self._library.entries():
             if other.id != entry.id and name in (other.id, other.name):
                 raise ModelAmbiguous(
-                    f"“{entry.name}” keeps its name.",
-                    f"Another model here is already called “{name}”.",
+                    f"“{entry.name}” was not renamed.",
+                    f"Another model on this computer is already called “{name}”.",
                     "Choose another name.",
                 )
         self._store.known.rename(entry.id, name)
@@ -195,7 +195,7 @@ class ModelManager:
         if entry.id == str(entry.path):
             raise ModelUnknown(
                 f"“{entry.path.name}” is not on the list.",
-                "Hearth keeps names and settings only of models there, and deletes no others.",
+                "Only models on the list have names and settings in Hearth and can be deleted.",
                 "Add it to the list first.",
                 terminal="Add it first: `hearth models import FILE`.",
             )
@@ -227,8 +227,8 @@ class ModelManager:
             return of_files(self._all_files(entry))
         raise ModelNotOurs(
             f"“{entry.name}” was not deleted.",
-            f"It lies in {entry.path.parent}, a folder that Hearth only looks into.",
-            "Delete the file there, or ask for it to be deleted with its file.",
+            f"It is in {entry.path.parent}, a folder that Hearth only reads.",
+            "Delete the file there, or delete the model together with its file.",
         )
 
     def _lies_with(self, entry: ModelEntry) -> Source:
@@ -282,11 +282,11 @@ def _remove_if_empty(folder: Path, own: Path) -> None:
 def _why_no_name(name: str) -> str:
     """Say why a model cannot be called that; empty if it can."""
     if not name:
-        return "The new one is empty."
+        return "The new name is empty."
     if len(name) > _LONGEST_NAME:
-        return f"The new one is longer than {_LONGEST_NAME} characters."
+        return f"The new name is longer than {_LONGEST_NAME} characters."
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
-        return "The new one holds characters that are no text."
+        return "The new name contains invalid characters."
     return ""
 
 
@@ -295,11 +295,11 @@ def _differs(entry: ModelEntry, path: Path) -> ModelDiffers:
         do = "Delete the model and download it again."
     else:
         do = (
-            "Put the right file there again. If you have replaced it on purpose, take the model "
-            "off the list and add it again."
+            "Put the original file back. If you replaced it on purpose, remove the model "
+            "from the list and add it again."
         )
     return ModelDiffers(
-        f"“{entry.name}” is not what it should be.",
-        f"The bytes of {path.name} have changed since they were downloaded or added.",
+        f"“{entry.name}” is damaged or was changed.",
+        f"{path.name} has changed since it was downloaded or added.",
         do,
     )

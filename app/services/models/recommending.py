@@ -93,7 +93,7 @@ class Recommending:
             raise CatalogueInvalid(
                 "Your catalogue file cannot be used.",
                 f"{self._extension} cannot be read as text: {error}.",
-                "Mend or remove it.",
+                "Correct or remove it.",
             ) from error
 
 

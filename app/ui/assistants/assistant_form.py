@@ -54,7 +54,7 @@ class AssistantForm(Panel):
         self._prompt.setPlaceholderText(self.tr("You are… Answer with… Never…"))
         self._greeting = self._text(assistant.greeting, "assistantGreeting", 72)
         self._greeting.setAccessibleName(self.tr("Greeting"))
-        self._model = ModelBox("assistantModel", self.tr("As the settings say"))
+        self._model = ModelBox("assistantModel", self.tr("Default"))
         self._model.show_models(models, assistant.model)
         self.sampling = SamplingForm("assistant", self._source)
         self.sampling.changed.connect(self._set)
@@ -75,7 +75,7 @@ class AssistantForm(Panel):
         self._add(self.tr("Model"), "", self._model)
         self._add(
             self.tr("Its answers"),
-            self.tr("What is not set here is as the model and the settings have it."),
+            self.tr("Anything not set here follows the model and the settings."),
             self.sampling,
         )
         self.box.addLayout(self._buttons())
@@ -108,7 +108,7 @@ class AssistantForm(Panel):
         self._show()
 
     def _source(self, source: Source) -> str:
-        return self.tr("of this assistant") if source == "assistant" else self.tr("left open")
+        return self.tr("Set here") if source == "assistant" else self.tr("Default")
 
     def _check(self) -> None:
         self._save.setEnabled(bool(self._name.text().strip()))

@@ -58,7 +58,7 @@ class AssistantCard(Panel):
         texts = QVBoxLayout()
         texts.setSpacing(4)
         texts.addWidget(Label(name, "strong", name="assistantTitle", wrap=True))
-        words = shortened(assistant.system_prompt) or self.tr("No system prompt of its own.")
+        words = shortened(assistant.system_prompt) or self.tr("No system prompt.")
         texts.addWidget(Label(words, "muted", wrap=True))
         if model:
             texts.addWidget(Label(self.tr("With {0}").format(model), "small"))
@@ -70,8 +70,8 @@ class AssistantCard(Panel):
         else:
             self._button(buttons, "chat", self.tr("Chat"), "chat", name)
             for drawing, text, action in (
-                ("pencil", self.tr("Change {0}"), "edit"),
-                ("copy", self.tr("Make a copy of {0}"), "copy"),
+                ("pencil", self.tr("Edit {0}"), "edit"),
+                ("copy", self.tr("Duplicate {0}"), "copy"),
                 ("trash", self.tr("Remove {0}"), "remove"),
             ):
                 button = IconButton(drawing, text.format(name), f"{action}Assistant", size=18)
@@ -153,8 +153,8 @@ class AssistantList(PartPage):
         if not mine:
             self._content.addWidget(Label(self.tr("No assistants yet"), "title"))
             words = self.tr(
-                "An assistant answers in a certain way: with its own instructions, its own model "
-                "and its own manner. Make one, or begin with one of these."
+                "An assistant has its own instructions, model and settings. Make one, or "
+                "start with one of these."
             )
             self._content.addWidget(Label(words, "muted", name="noAssistants", wrap=True))
         for assistant in mine:
@@ -224,7 +224,7 @@ class AssistantList(PartPage):
         form.sampling.keep.connect(lambda: self._presets.keep(form.settings))
         form.sampling.drop.connect(self._presets.drop)
         self._form = form
-        title = self.tr("Change the assistant") if assistant.id else self.tr("A new assistant")
+        title = self.tr("Edit the assistant") if assistant.id else self.tr("New assistant")
         self._content.addWidget(Label(title, "title"))
         self._content.addWidget(form)
         form.focus()

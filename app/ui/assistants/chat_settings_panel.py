@@ -48,7 +48,7 @@ class ChatSettingsPanel(QWidget):
         self._assistants.activated.connect(
             lambda _: self.assistant.emit(self._assistants.currentData())
         )
-        self._models = ModelBox("chatModel", self.tr("As the assistant and the settings say"))
+        self._models = ModelBox("chatModel", self.tr("Default"))
         self._models.chosen.connect(self.model)
         self._model_source = Label("", "small", name="source-model")
         self._prompt = HeldSetting("system_prompt", fields()["system_prompt"], "")
@@ -59,7 +59,7 @@ class ChatSettingsPanel(QWidget):
         column.addLayout(self._head())
         page = ColumnPage("chatSettingsPage", spacing=2 * GRID)
         page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        page.column.addWidget(Label(self.tr("They hold for this chat alone."), "muted", wrap=True))
+        page.column.addWidget(Label(self.tr("For this chat only."), "muted", wrap=True))
         page.column.addLayout(self._titled(self.tr("Assistant"), self._assistants))
         page.column.addLayout(self._titled(self.tr("Model"), self._models, self._model_source))
         page.column.addWidget(self._prompt)
@@ -101,11 +101,11 @@ class ChatSettingsPanel(QWidget):
 
     def _source(self, source: Source) -> str:
         words = {
-            "settings": self.tr("from the settings"),
-            "model": self.tr("from the model’s own settings"),
-            "assistant": self.tr("from the assistant"),
-            "chat": self.tr("of this chat"),
-            "message": self.tr("of this message"),
+            "settings": self.tr("Default"),
+            "model": self.tr("Set for the model"),
+            "assistant": self.tr("Set by the assistant"),
+            "chat": self.tr("Set here"),
+            "message": self.tr("Set for this message"),
         }
         return words[source]
 

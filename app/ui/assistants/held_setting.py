@@ -36,9 +36,9 @@ class HeldSetting(QWidget):
         title.setToolTip(translated(field.description))
         self._source = Label("", "small", name=f"source-{name}")
         self._reset = LabelledButton(
-            "again", self.tr("Take it back"), f"take-back-{name}", look="link", tone="accent_text"
+            "again", self.tr("Reset"), f"take-back-{name}", look="link", tone="accent_text"
         )
-        self._reset.setAccessibleName(self.tr("{0}: take it back").format(translated(field.title)))
+        self._reset.setAccessibleName(self.tr("Reset {0}").format(translated(field.title)))
         self._reset.clicked.connect(lambda: self.changed.emit(name, None))
         said = QHBoxLayout()
         said.setSpacing(GRID)

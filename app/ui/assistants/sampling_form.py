@@ -97,7 +97,7 @@ class SamplingForm(QWidget):
         for preset in self._known:
             self._presets.addItem(self._name(preset), preset.id)
         if found is None:
-            self._presets.addItem(self.tr("Own values"), None)
+            self._presets.addItem(self.tr("Custom"), None)
         index = self._known.index(found) if found else len(self._known)
         self._presets.setCurrentIndex(index)
         self._keep.setEnabled(found is None)
@@ -117,5 +117,5 @@ class SamplingForm(QWidget):
 
     def _unfold(self, unfolded: bool) -> None:
         self._box.setVisible(unfolded)
-        text = self.tr("Fewer values") if unfolded else self.tr("Every value…")
+        text = self.tr("Fewer options") if unfolded else self.tr("All options")
         self._more.redraw("sliders", text)

@@ -138,11 +138,11 @@ class ScratchWindow(QMainWindow):
     def _ask(self) -> None:
         lines = [
             self.tr("Close the scratch chat?"),
-            self.tr("Its messages are nowhere else: once it is closed they are gone."),
+            self.tr("Its messages are not saved anywhere: closing deletes them."),
         ]
         answers = [
-            ("dropScratch", self.tr("Close and forget")),
-            ("keepScratch", self.tr("Keep it open")),
+            ("dropScratch", self.tr("Close and delete")),
+            ("keepScratch", self.tr("Keep open")),
         ]
         self.notifier.ask(
             lines, answers, lambda answer: self.close_now() if answer == "dropScratch" else None
@@ -156,10 +156,11 @@ class ScratchWindow(QMainWindow):
         banner.box.addWidget(Picture("scratch", "accent_text", 24), 0, Qt.AlignmentFlag.AlignTop)
         title = Label(self.tr("Scratch chat"), "strong")
         title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        close = LabelledButton("close", self.tr("Close and forget"), "closeScratch")
+        close = LabelledButton("close", self.tr("Close and delete"), "closeScratch")
         close.clicked.connect(self.close)
         words = self.tr(
-            "Nothing of it is saved: no history, no search, no draft. It is gone when you close it."
+            "Nothing is saved: no history, no search, no draft. This chat is gone when "
+            "you close it."
         )
         texts = QVBoxLayout()
         texts.setSpacing(2)

@@ -22,12 +22,14 @@ class OfflineSwitch(LabelledButton):
         self.setChecked(offline)
         if offline:
             self.redraw("offline", self.tr("Offline"))
-            tip = self.tr("Hearth is offline: no connection leaves this computer. Press to change.")
+            tip = self.tr(
+                "Hearth is offline: no connection leaves this computer. Press to go online."
+            )
         else:
             self.redraw("online", self.tr("Online"))
             tip = self.tr(
-                "Hearth connects when you search for models, download something, or write to a "
-                "server that you added, and never else. Press to stay offline."
+                "Hearth connects only when you search for models, download something, or "
+                "write to a server that you added. Press to stay offline."
             )
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)

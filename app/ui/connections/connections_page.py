@@ -116,7 +116,7 @@ class ConnectionsPage(ColumnPage):
         self._clear.setEnabled(bool(self._all))
         self._copy.setEnabled(bool(found))
         if self._all:
-            text = self.tr("None of them matches “{0}”.").format(words.strip())
+            text = self.tr("No connection matches “{0}”.").format(words.strip())
         else:
             text = self.tr(
                 "Hearth connects only when you search for models, look at one or download it, and "
@@ -142,7 +142,7 @@ class ConnectionsPage(ColumnPage):
     def _ask_to_clear(self) -> None:
         lines = [
             self.tr("Clear the list of connections?"),
-            self.tr("What Hearth has connected to cannot be seen afterwards."),
+            self.tr("You will no longer see what Hearth has connected to."),
         ]
         answers = [
             ("keepConnections", self.tr("Keep it")),

@@ -21,7 +21,7 @@ def _tr(text: str) -> str:
 
 def heads() -> tuple[str, ...]:
     return (
-        _tr("When"), _tr("Host"), _tr("What for"), _tr("Sent"), _tr("Received"), _tr("Result"),
+        _tr("When"), _tr("Host"), _tr("Purpose"), _tr("Sent"), _tr("Received"), _tr("Result"),
     )  # fmt: skip
 
 
@@ -36,13 +36,13 @@ def purpose_word(purpose: Purpose) -> str:
         "look at a server": _tr("Look at a server of yours"),
         "list a server's models": _tr("List the models of a server of yours"),
         "ask a server": _tr("Chat on a server of yours"),
-        "get an engine": _tr("Get an engine"),
+        "get an engine": _tr("Download an engine"),
     }[purpose]
 
 
 def result_word(result: str) -> str:
     known = {
-        "refused": _tr("Kept from leaving"),
+        "refused": _tr("Blocked"),
         "failed": _tr("Failed"),
         "cancelled": _tr("Cancelled"),
     }
@@ -91,9 +91,9 @@ def summary(found: Traffic | None) -> str:
     else:
         parts.append(_tr("No connection has left this computer."))
     if found.refused:
-        kept = _tr("{0} were kept from leaving while it was offline.")
+        kept = _tr("{0} were blocked while Hearth was offline.")
         if found.refused == 1:
-            kept = _tr("One was kept from leaving while it was offline.")
+            kept = _tr("One was blocked while Hearth was offline.")
         parts.append(kept.format(found.refused))
     return " ".join(parts)
 

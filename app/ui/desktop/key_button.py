@@ -77,7 +77,5 @@ class KeyButton(QPushButton):
         self.setText(self.tr("Press the keys…") if listens else self._keys or none)
         self.setAccessibleName(f"{self._title}: {self._keys or none}")
         self.setAccessibleDescription(
-            self.tr("Press the keys; Esc goes back, Backspace takes the keys away.")
-            if listens
-            else ""
+            self.tr("Press the keys; Esc cancels, Backspace removes them.") if listens else ""
         )

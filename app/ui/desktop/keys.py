@@ -88,7 +88,7 @@ def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
     if _is_for_writing(wanted) and keys not in usual:
         return _tr("keys", "{0} is needed for writing.").format(native)
     if not _is_safe(wanted):
-        return _tr("keys", "{0} types or moves; add Ctrl or Alt to it.").format(native)
+        return _tr("keys", "{0} is needed for writing; add Ctrl or Alt to it.").format(native)
     for command in commands():
         if command.name != name and wanted in keys_of(command, changes):
             said = _tr("keys", "{0} is taken by “{1}”. Change that first.")

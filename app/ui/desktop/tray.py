@@ -48,7 +48,7 @@ class Tray(QObject):
         """Why there can be no icon, as a sentence; "" if there can."""
         if self.is_possible():
             return ""
-        return self.tr("This desktop shows no tray, so closing the window quits.")
+        return self.tr("This desktop has no tray, so closing the window quits Hearth.")
 
     def is_possible(self) -> bool:
         return QSystemTrayIcon.isSystemTrayAvailable()

@@ -28,7 +28,7 @@ class AdviceCard(Panel):
         row.addWidget(Picture("star", "accent_text", 26), 0, Qt.AlignmentFlag.AlignTop)
         texts = QVBoxLayout()
         texts.setSpacing(2)
-        self._what = Label(self.tr("Looking at this computer…"), "title", name="suits", wrap=True)
+        self._what = Label(self.tr("Checking this computer…"), "title", name="suits", wrap=True)
         self._why = Label("", name="suitsWhy", wrap=True)
         self._why.hide()
         texts.addWidget(self._what)

@@ -140,12 +140,12 @@ class EnginesPage(ColumnPage):
         lines = [
             self.tr("Go back to vLLM {0}?").format(self._state.previous),
             self.tr(
-                "Version {0} stays here, so that you can change back. Nothing is downloaded; a "
-                "worker that runs is stopped."
+                "Version {0} stays installed, so that you can switch back. Nothing is "
+                "downloaded; vLLM is stopped if it is running."
             ).format(self._state.version),
         ]
         answers = [
-            ("keepVllm", self.tr("Leave it")),
+            ("keepVllm", self.tr("Keep it")),
             ("confirmRollBack", self.tr("Roll back")),
         ]
         self._notifier.ask(
@@ -158,13 +158,14 @@ class EnginesPage(ColumnPage):
         lines = [
             self.tr("Remove vLLM?"),
             self.tr(
-                "Its environment and the version before it go, and a worker that runs is stopped. "
-                "Models and chats stay. To have it again it has to be downloaded again."
+                "This removes vLLM and its previous version, and stops it if it is "
+                "running. Models and chats stay. To use it again, you have to download "
+                "it again."
             ),
         ]
         answers = [
             ("keepVllm", self.tr("Keep it")),
-            ("confirmRemove", self.tr("Remove it")),
+            ("confirmRemove", self.tr("Remove")),
         ]
         self._notifier.ask(
             lines,

@@ -38,10 +38,10 @@ class Findings(QWidget):
     def _sign(self, ok: bool, warning: bool) -> tuple[str, Tone, str]:
         """The drawing, its colour, and the word that says the same."""
         if ok:
-            return "check", "good", self.tr("All well")
+            return "check", "good", self.tr("OK")
         if warning:
-            return "info", "warn", self.tr("To know")
-        return "warning", "danger", self.tr("In the way")
+            return "info", "warn", self.tr("Note")
+        return "warning", "danger", self.tr("Problem")
 
 
 def _row(number: int, drawing: str, tone: Tone, said: str, texts: Sequence[str]) -> QWidget:

@@ -27,12 +27,12 @@ class InstallLine(QWidget):
         super().__init__(parent)
         self.setObjectName("installLine")
         self._phases = {
-            "look": self.tr("Looking at this computer"),
+            "look": self.tr("Checking this computer"),
             "download": self.tr("Downloading"),
             "install": self.tr("Installing"),
             "kernels": self.tr("Preparing the card’s kernels"),
-            "try": self.tr("Trying it with a small model"),
-            "switch": self.tr("Putting it in use"),
+            "try": self.tr("Testing it with a small model"),
+            "switch": self.tr("Activating it"),
         }
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -40,15 +40,15 @@ class InstallLine(QWidget):
         self._phase = Label("", "strong", name="installPhase", wrap=True)
         self._bar = QProgressBar()
         self._bar.setObjectName("installProgress")
-        self._bar.setAccessibleName(self.tr("How far the installation is"))
+        self._bar.setAccessibleName(self.tr("Progress of the installation"))
         self._bar.setTextVisible(False)
         self._words = ElidedLabel("", "small", "installWords")
         self._cancel = LabelledButton("close", self.tr("Cancel"), "cancelInstall")
         self._cancel.clicked.connect(self._end)
         note = Label(
             self.tr(
-                "You can go on chatting. If Hearth is closed, the rest comes when you install it "
-                "again."
+                "You can keep chatting. If you close Hearth, install again to continue "
+                "where it stopped."
             ),
             "small",
             name="installNote",
@@ -64,7 +64,7 @@ class InstallLine(QWidget):
         self.begin()
 
     def begin(self) -> None:
-        self._phase.setText(self.tr("The installation begins…"))
+        self._phase.setText(self.tr("Starting the installation…"))
         self._words.setText("")
         show_busy(self._bar)
         self._cancel.setEnabled(True)
@@ -82,5 +82,5 @@ class InstallLine(QWidget):
 
     def _end(self) -> None:
         self._cancel.setEnabled(False)
-        self._words.setText(self.tr("It ends as soon as it can…"))
+        self._words.setText(self.tr("Stopping…"))
         self.cancel.emit()

@@ -42,7 +42,7 @@ class LlamaCard(EngineCard):
         self._devices: tuple[Device, ...] = ()
         self._chosen: tuple[str, ...] = ()
         self._switches: dict[str, Switch] = {}
-        self._wait = Label(self.tr("Looking at the devices…"), "muted", name="devicesWait")
+        self._wait = Label(self.tr("Checking the devices…"), "muted", name="devicesWait")
         self._rows = QVBoxLayout()
         self._rows.setSpacing(GRID)
         self._note = Label("", "small", name="devicesNote", wrap=True)
@@ -76,14 +76,14 @@ class LlamaCard(EngineCard):
     def _said(self) -> str:
         if not self._devices:
             return self.tr(
-                "No graphics card that this build can use: the processor computes the answers."
+                "No graphics card that this build can use: answers run on the processor."
             )
         said = self.tr(
-            "What does not fit the cards is computed by the processor. For the processor alone, "
-            "set the layers on the graphics card to 0."
+            "What does not fit on the cards runs on the processor. To use only the "
+            "processor, set the layers on the graphics card to 0."
         )
         if len(self._devices) > 1:
-            several = self.tr("The first one gets its layers before the next.")
+            several = self.tr("The first one is filled before the next.")
             said = f"{several} {said}"
         return said
 
@@ -108,7 +108,7 @@ class LlamaCard(EngineCard):
         across.addLayout(texts, 1)
         switch = Switch()
         switch.setObjectName(f"useDevice{number}")
-        switch.setAccessibleName(self.tr("Compute on {0}").format(device.title))
+        switch.setAccessibleName(self.tr("Use {0}").format(device.title))
         switch.setAccessibleDescription(said)
         works = device.state != "refused"
         wanted = device.name in self._chosen if self._chosen else device.usual
@@ -122,10 +122,10 @@ class LlamaCard(EngineCard):
     def _sign(self, device: Device) -> tuple[str, Tone, str]:
         """The drawing, its colour, and the words that say the same."""
         if device.state == "works":
-            return "check", "good", self.tr("Tried: writes what the processor writes")
+            return "check", "good", self.tr("Tested: gives the same answer as the processor")
         if device.state == "refused":
             return "warning", "danger", self.tr("Not used")
-        return "info", "muted", self.tr("Is tried before its first use")
+        return "info", "muted", self.tr("Tested before its first use")
 
     def _memory(self, device: Device) -> str:
         if not device.total_bytes:
@@ -150,5 +150,5 @@ class LlamaCard(EngineCard):
 
     def _try(self) -> None:
         self._again.setEnabled(False)
-        self._again.redraw("again", self.tr("Trying…"))
+        self._again.redraw("again", self.tr("Testing…"))
         self.again.emit()

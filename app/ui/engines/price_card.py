@@ -44,9 +44,9 @@ class PriceCard(QWidget):
         for row, (name, words) in enumerate(
             (
                 ("priceDownload", self.tr("Download")),
-                ("priceDisk", self.tr("On the disk")),
+                ("priceDisk", self.tr("Disk space")),
                 ("priceTime", self.tr("Time")),
-                ("priceTouched", self.tr("What is touched")),
+                ("priceTouched", self.tr("What changes")),
             )
         ):
             fact = Label("", name=name, wrap=True)
@@ -69,15 +69,15 @@ class PriceCard(QWidget):
             come = state.unfinished_bytes if state is not None else 0
             self._facts["priceDownload"].setText(self._download(price.download_bytes, come))
             self._facts["priceDisk"].setText(
-                self.tr("{0} stay; up to {1} while it is made").format(
+                self.tr("{0}; up to {1} during the installation").format(
                     size(price.kept_bytes), size(price.disk_bytes)
                 )
             )
             self._facts["priceTime"].setText(
-                self.tr("About {0} minutes on a usual line").format(price.minutes)
+                self.tr("About {0} minutes on a typical connection").format(price.minutes)
             )
         if hindrance is not None:
-            said = self.tr("It cannot be installed before this is mended.")
+            said = self.tr("It cannot be installed until this is fixed.")
         elif price is None:
             said = self.tr("There is no build of vLLM for this computer.")
         else:
@@ -98,14 +98,14 @@ class PriceCard(QWidget):
                 "~/.local/share/hearth."
             ).format(self._folder, linux)
         rest = self.tr(
-            "Nothing of the system is changed: no driver, no other Python, no setting. It can be "
-            "removed here again."
+            "Nothing on your system is changed: no driver, no other Python, no setting. "
+            "You can remove it here at any time."
         )
         return f"{only} {rest}"
 
     def _download(self, wanted: int, come: int) -> str:
         if come:
-            return self.tr("{0}; {1} have come already").format(size(wanted), size(come))
+            return self.tr("{0}; {1} already downloaded").format(size(wanted), size(come))
         return size(wanted)
 
     def _buttons(self) -> FlowRow:
@@ -113,6 +113,6 @@ class PriceCard(QWidget):
             "download", self.tr("Install"), "installVllm", look="primary", tone="on_accent"
         )
         self._install.clicked.connect(self.agreed)
-        again = LabelledButton("again", self.tr("Look again"), "checkVllmAgain")
+        again = LabelledButton("again", self.tr("Check again"), "checkVllmAgain")
         again.clicked.connect(self.again)
         return FlowRow(self._install, again)

@@ -23,9 +23,9 @@ class RemoteCard(EngineCard):
             "server",
             self.tr("Another server"),
             self.tr(
-                "A vLLM, llama-server, LM Studio, Ollama, SGLang or a gateway on your network. "
-                "What you write to its models leaves this computer, and Hearth says so at each "
-                "chat."
+                "A vLLM, llama-server, LM Studio, Ollama, SGLang or a gateway on your "
+                "network. What you write to its models leaves this computer, and each of "
+                "these chats says so."
             ),
             parent,
         )

@@ -132,11 +132,11 @@ class EngineSwitchController(QObject):
         lines = [
             self.tr("vLLM is not installed yet"),
             self.tr(
-                "The page of the engines says what this computer needs for it and what it takes, "
-                "before anything is downloaded."
+                "Before anything is downloaded, the page “Engines” shows what it needs "
+                "and how large it is."
             ),
         ]
-        answers = [("cancel", self.tr("Cancel")), ("seeEngines", self.tr("See what it takes"))]
+        answers = [("cancel", self.tr("Cancel")), ("seeEngines", self.tr("See what it needs"))]
 
         def answered(name: str) -> None:
             if name == "seeEngines":
@@ -150,8 +150,9 @@ class EngineSwitchController(QObject):
         lines = [
             self.tr("Download {0} for {1}?").format(other.name, name),
             self.tr(
-                "The two engines read other files. {0} come from {1}. This chat stays as it is, "
-                "and you can change its model once they are here."
+                "The two engines use different files. {0} will be downloaded from {1}. "
+                "This chat stays as it is; you can switch its model when they have "
+                "arrived."
             ).format(amount, other.repo),
         ]
         answers = [("cancel", self.tr("Cancel")), ("fetch", self.tr("Download"))]
@@ -159,6 +160,6 @@ class EngineSwitchController(QObject):
         def answered(answer: str) -> None:
             if answer == "fetch":
                 self._presenters.engines.fetch(other, self._notifier.error)
-                self._notifier.say(self.tr("It is among the downloads now."))
+                self._notifier.say(self.tr("The download has started."))
 
         self._notifier.ask(lines, answers, answered)

@@ -43,15 +43,15 @@ class VllmCard(EngineCard):
             "cpu",
             "vLLM",
             self.tr(
-                "A server that Hearth looks after on this computer: for NVIDIA cards, for long "
-                "contexts, and for many chats at once."
+                "A server that Hearth runs on this computer: for NVIDIA cards, long "
+                "contexts and many chats at once."
             ),
             parent,
         )
         self._system = system
         self._state: InstallState | None = None
         self._installing = False
-        self._words = Label(self.tr("Looking…"), name="vllmWords", wrap=True)
+        self._words = Label(self.tr("Checking…"), name="vllmWords", wrap=True)
         self._buttons = self._first_buttons()
         self._price = PriceCard(folder)
         self._price.agreed.connect(self.install)
@@ -81,7 +81,7 @@ class VllmCard(EngineCard):
 
     def show_checking(self, checking: bool) -> None:
         """Show that this computer is being checked, which may take some seconds."""
-        words = self.tr("Looking…") if checking else self.tr("See what it takes")
+        words = self.tr("Checking…") if checking else self.tr("See what it needs")
         self._look.setEnabled(not checking)
         self._look.redraw("search", words)
         for other in (self._update, self._price):
@@ -115,7 +115,7 @@ class VllmCard(EngineCard):
         if state is not None and here:
             self._show_installed(state)
         if self._installing:
-            self.show_status(self.tr("Being installed"))
+            self.show_status(self.tr("Installing"))
         elif here:
             self.show_status(self.tr("Installed"), good=True)
         else:
@@ -128,31 +128,29 @@ class VllmCard(EngineCard):
     def _said(self, state: InstallState | None) -> str:
         if self._system == "macos":
             return self.tr(
-                "vLLM does not run on macOS: it needs Linux and an NVIDIA card. On this Mac "
-                "llama.cpp uses the graphics by Metal, which suits one user well. A vLLM on "
-                "another computer can answer here, too: add it as a server."
+                "vLLM does not run on macOS: it needs Linux and an NVIDIA card. On this "
+                "Mac, llama.cpp uses the graphics through Metal, which suits one user "
+                "well. You can add a vLLM on another computer as a server."
             )
         if self._system == "windows":
             return self.tr(
-                "On Windows vLLM runs inside WSL2, the Linux that Windows brings along. Hearth "
-                "first looks whether it is there, and says what to do where it is not. Without it "
-                "llama.cpp does all the work, and a vLLM on another computer can be added as a "
-                "server."
+                "On Windows, vLLM runs inside WSL2, the Linux in Windows. Hearth checks "
+                "whether it is there, and says what to do if not. Without it, use "
+                "llama.cpp, or add a vLLM on another computer as a server."
             )
         if state is None:
-            return self.tr("Looking…")
+            return self.tr("Checking…")
         if state.unfinished_bytes:
             return self.tr(
-                "An installation was begun and did not end; {0} of it are here. It can go on from "
-                "there."
+                "An installation did not finish; {0} are already downloaded. You can continue it."
             ).format(size(state.unfinished_bytes))
         return self.tr(
-            "Nothing is downloaded before you have seen what this computer needs for it, how much "
-            "comes, and how long it takes."
+            "Before anything is downloaded, you see what it needs, how large it is and "
+            "how long it takes."
         )
 
     def _first_buttons(self) -> FlowRow:
-        self._look = LabelledButton("search", self.tr("See what it takes"), "checkVllm")
+        self._look = LabelledButton("search", self.tr("See what it needs"), "checkVllm")
         self._look.clicked.connect(self._check)
         server = LabelledButton(
             "server", self.tr("Use one on another computer"), "vllmServers", look="quiet"
@@ -182,9 +180,11 @@ class VllmCard(EngineCard):
     def _show_installed(self, state: InstallState) -> None:
         kind = self.tr("for processors") if state.profile == "cpu" else self.tr("for NVIDIA cards")
         self._version.setText(self.tr("Version {0}, {1}").format(state.version, kind))
-        before = self.tr("It takes {0} of the disk.").format(size(state.kept_bytes))
+        before = self.tr("It takes {0} on disk.").format(size(state.kept_bytes))
         if state.previous:
-            kept = self.tr("Version {0} is kept, so that you can go back.").format(state.previous)
+            kept = self.tr("Version {0} stays installed, so that you can go back.").format(
+                state.previous
+            )
             before = f"{kept} {before}" if state.kept_bytes else kept
         self._before.setText(before)
         self._before.setVisible(bool(state.previous or state.kept_bytes))

@@ -37,7 +37,7 @@ class WorkerCard(Panel):
         self._running = Picture("play", "good", 18)
         self._resting = Picture("pause", "muted", 18)
         self._what = Label("", "strong", name="workerState", wrap=True)
-        self._stop = LabelledButton("stop", self.tr("Stop it"), "stopWorker")
+        self._stop = LabelledButton("stop", self.tr("Stop vLLM"), "stopWorker")
         self._stop.clicked.connect(self.stop)
         self._open = LabelledButton("log", self.tr("Log"), "openLog")
         self._open.setCheckable(True)
@@ -50,7 +50,7 @@ class WorkerCard(Panel):
         self._facts = Label("", "small", name="workerFacts", wrap=True)
         self._bar = QProgressBar()
         self._bar.setObjectName("workerProgress")
-        self._bar.setAccessibleName(self.tr("How far vLLM’s start is"))
+        self._bar.setAccessibleName(self.tr("Progress of vLLM’s start"))
         self._bar.setTextVisible(False)
         self._log = QPlainTextEdit()
         self._log.setObjectName("workerLog")
@@ -101,7 +101,7 @@ class WorkerCard(Panel):
             return self.tr("{0}: {1}").format(worker.model, words) if worker.model else words
         if worker.state == "ready":
             return self.tr("Running: {0}").format(worker.model)
-        return self.tr("No model runs on vLLM now")
+        return self.tr("No model is running on vLLM")
 
     def _said(self, worker: WorkerState) -> str:
         if worker.state == "stopped":
@@ -109,10 +109,10 @@ class WorkerCard(Panel):
         parts = []
         if worker.memory_bytes:
             held = (
-                self.tr("Holds {0} of memory; what its processes share is counted once.")
+                self.tr("Uses {0} of memory; what its processes share is counted once.")
                 if worker.memory_once
                 else self.tr(
-                    "Holds up to {0} of memory: what its processes share is counted for each."
+                    "Uses up to {0} of memory; what its processes share is counted for each."
                 )
             )
             parts.append(held.format(size(worker.memory_bytes)))

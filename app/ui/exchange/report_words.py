@@ -34,7 +34,7 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     if report.here:
         said.append(_tr("Already here: {0}.").format(_chats(report.here)))
     for what, count in sorted(report.left_out.items()):
-        words = _tr("Left out, as Hearth has no place for it: {0} ({1}).")
+        words = _tr("Left out, because Hearth does not support it: {0} ({1}).")
         said.append(words.format(translated(what), figure(count)))
     if report.not_read:
         said.append(_tr("Not read: {0}.").format(figure(len(report.not_read))))

@@ -116,7 +116,7 @@ class ModelChooser(QObject):
     def _begin_with(self, model: str) -> None:
         """Let new chats begin with a model, and say so; the open one keeps its own."""
         if self._change(usual=model):
-            self._say(self.tr("New chats begin with {0}.").format(self._called(model)))
+            self._say(self.tr("New chats use {0}.").format(self._called(model)))
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
         """Say what a choice has changed, in place of what was said of the one before."""
@@ -192,17 +192,17 @@ class ModelChooser(QObject):
     def _ask_how(self, paths: Sequence[Path]) -> None:
         names = ", ".join(path.name for path in paths)
         lines = [
-            self.tr("Use {0} where it lies?").format(names),
+            self.tr("How should {0} be added?").format(names),
             self.tr(
-                "That takes no more room; if the file is moved, the model is gone. A copy in "
-                "Hearth’s folder takes as much room again."
+                "Used in place, it takes no more disk space, but must not be moved. A "
+                "copy in Hearth’s folder takes as much space again."
             ),
-            self.tr("Hearth does the same from now on; you can change it in the settings."),
+            self.tr("Hearth will do the same next time. You can change this in the settings."),
         ]
         answers = [
             ("addNothing", self.tr("Cancel")),
-            ("copy", self.tr("Copy it")),
-            ("link", self.tr("Use it where it lies")),
+            ("copy", self.tr("Copy")),
+            ("link", self.tr("Use in place")),
         ]
 
         def answered(way: str) -> None:
@@ -217,7 +217,7 @@ class ModelChooser(QObject):
         if targets is None:
             self.use_from_now_on(entry.id)
         else:
-            text = self.tr("{0} was added: it guesses ahead for {1}.")
+            text = self.tr("{0} was added: it helps {1} to answer faster.")
             self._notifier.say(text.format(entry.name, ", ".join(targets)))
 
     def _removed(self, removed: RemovedModel) -> None:
@@ -228,8 +228,10 @@ class ModelChooser(QObject):
         if self.current() in gone:
             self._change(chat=STARTER)
         if removed.files:
-            text = self.tr("{0} is in the trash; emptying it frees {1}.")
+            text = self.tr("{0} is in the trash; emptying the trash frees {1}.")
             self._notifier.say(text.format(entry.name, size(removed.frees)))
         else:
-            text = self.tr("{0} is off the list. Its file is untouched.").format(entry.name)
+            text = self.tr("{0} was removed from the list. Its file was not changed.").format(
+                entry.name
+            )
             self._notifier.offer_undo(text, lambda: self._models.restore(removed))

@@ -26,14 +26,14 @@ def _tr(text: str) -> str:
 
 def queued_words(download: Download) -> str:
     """A sentence: it was put among the downloads."""
-    return _tr("{0} is among the downloads now.").format(name_of(download.wanted))
+    return _tr("Downloading {0}.").format(name_of(download.wanted))
 
 
 def served_words(served: Sequence[str]) -> str:
     """Say what a drafter is, and for which models."""
     if not served:
-        return _tr("a drafter; the model that it guesses ahead for is not here.")
-    return _tr("a drafter, which guesses ahead for {0}.").format(", ".join(served))
+        return _tr("a drafter; its model is not on this computer.")
+    return _tr("a drafter, which helps {0} to answer faster.").format(", ".join(served))
 
 
 def share(download: Download) -> float:
@@ -53,13 +53,13 @@ def in_words(download: Download) -> str:
             words.append(_tr("{0} left").format(duration(download.seconds_left)))
         return ", ".join(words)
     if download.state == "retrying" and download.retry_in_s:
-        return _tr("Tries again in {0}").format(duration(download.retry_in_s))
+        return _tr("Trying again in {0}").format(duration(download.retry_in_s))
     if download.state == "done" and download.serves is not None:
         return _tr("Ready: {0}").format(served_words(download.serves))
     return {
-        "waiting": _tr("Waiting its turn"),
+        "waiting": _tr("Waiting"),
         "paused": _tr("Paused at {0} %").format(percent),
-        "retrying": _tr("Tries again"),
+        "retrying": _tr("Trying again"),
         "verifying": _tr("Checking the file"),
         "done": _tr("Ready"),
         "failed": _tr("Failed"),

@@ -35,10 +35,10 @@ def source_sentence(source: Source) -> str:
     """Explain a source: where the file lies, and whose it is."""
     return {
         "builtin": _tr("Part of Hearth."),
-        "server": _tr("A server offers it; none of its files is here."),
-        "added": _tr("You added its file where it lies, or a copy of it."),
-        "folder": _tr("It lies in one of your folders with models."),
-        "hub": _tr("Downloaded from the Hub, into the cache that other tools share."),
+        "server": _tr("A server offers it; none of its files is on this computer."),
+        "added": _tr("You added its file, in place or as a copy."),
+        "folder": _tr("It is in one of your folders with models."),
+        "hub": _tr("Downloaded from the Hub, into the cache shared with other tools."),
         "ollama": _tr("It belongs to Ollama; Hearth only reads it."),
         "lmstudio": _tr("It belongs to LM Studio; Hearth only reads it."),
         "jan": _tr("It belongs to Jan; Hearth only reads it."),
@@ -49,15 +49,15 @@ def source_sentence(source: Source) -> str:
 def mtp_sentence(mtp: str) -> str:
     """Say what drafts for a model; "" if nothing does."""
     return {
-        "embedded": _tr("Multi-token prediction is in the file"),
-        "drafter": _tr("A drafter beside it guesses ahead"),
+        "embedded": _tr("Has multi-token prediction in its file"),
+        "drafter": _tr("Has a drafter beside it"),
     }.get(mtp, "")
 
 
 def used_words(last_used: float | None, now: float | None = None) -> str:
     """Say when it last answered; times in seconds since 1970."""
     if last_used is None:
-        return _tr("Never used here")
+        return _tr("Never used")
     days = int(((time.time() if now is None else now) - last_used) // _DAY_S)
     if days < 1:
         return _tr("Used today")
@@ -72,6 +72,6 @@ def order_word(order: Order) -> str:
     return {
         "name": _tr("By name"),
         "size": _tr("Largest first"),
-        "used": _tr("Used last"),
-        "unused": _tr("Unused longest"),
+        "used": _tr("Recently used"),
+        "unused": _tr("Longest unused"),
     }[order]

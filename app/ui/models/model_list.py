@@ -489,7 +489,10 @@ def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
     said = [entry.repo or ""]
     if facts is not None and not facts.problem and facts.can == ():
         said.append(
-            _tr("choices", "It has no chat template: it continues text and knows no questions.")
+            _tr(
+                "choices",
+                "It has no chat template: it continues text rather than answering questions.",
+            )
         )
     if facts is not None:
         said.append(mtp_sentence(facts.mtp))

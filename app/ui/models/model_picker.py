@@ -74,8 +74,8 @@ class ModelPicker(Popover):
 
     def show_usual(self, name: str, *, same: bool) -> None:
         """Say what new chats begin with. same: it is the model in use here."""
-        words = self.tr("This choice is for this chat. New chats begin with {0}.").format(name)
-        self._usual_words.setText(self.tr("New chats begin with it too.") if same else words)
+        words = self.tr("For this chat only. New chats use {0}.").format(name)
+        self._usual_words.setText(self.tr("New chats use it too.") if same else words)
         self._for_new.setHidden(same)
         self._usual.show()
 

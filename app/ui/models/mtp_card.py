@@ -32,8 +32,8 @@ class MtpCard(Panel):
         self.box.addWidget(
             Label(
                 self.tr(
-                    "Guesses the next words and checks them together. It changes how fast an "
-                    "answer comes, never the answer: you can check that here, on this computer."
+                    "Guesses the next words and checks them together. Answers come "
+                    "faster and stay the same; you can check that here."
                 ),
                 wrap=True,
             )
@@ -96,7 +96,7 @@ class MtpCard(Panel):
         elif isinstance(error, UserError):
             self._over(in_full(error), problem=True)
         else:
-            self._over(self.tr("The check could not end."))
+            self._over(self.tr("The check could not finish."))
             self._notifier.error(error)
 
     def _over(self, text: str, *, problem: bool = False) -> None:

@@ -54,11 +54,10 @@ class PromptForm(Panel):
         self._found = Label("", "small", name="foundVariables", wrap=True)
         self._name.textChanged.connect(self._check)
         self._text.textChanged.connect(self._check)
-        self._add(self.tr("Name"), self.tr("By which you call it with /"), self._name)
+        self._add(self.tr("Name"), self.tr("Type / and this name to use it"), self._name)
         own = ", ".join(f"{{{{{name}}}}}" for name in FILLED_IN)
         words = self.tr(
-            "{{name}} stands for something that you are asked for when you use the prompt. "
-            "Hearth fills in {0} by itself."
+            "Hearth asks you for {{name}} when you use the prompt, and fills in {0} by itself."
         )
         self._add(self.tr("Text"), words.replace("{0}", own), self._text)
         self.box.addWidget(self._found)
@@ -123,7 +122,7 @@ class PromptCard(Panel):
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID // 2)
         for drawing, text, action in (
-            ("pencil", self.tr("Change {0}"), "edit"),
+            ("pencil", self.tr("Edit {0}"), "edit"),
             ("trash", self.tr("Remove {0}"), "remove"),
         ):
             button = IconButton(drawing, text.format(prompt.name), f"{action}Prompt", size=18)
@@ -194,12 +193,12 @@ class PromptList(PartPage):
         if not prompts:
             self._content.addWidget(Label(self.tr("No prompts yet"), "title"))
             words = self.tr(
-                "A prompt is a text that you write once and use again. Type / in a message to find "
-                "it; what stands in {{two braces}} is filled in then."
+                "A prompt is a text that you write once and use again. Type / in a "
+                "message to find it; anything in {{double braces}} is filled in then."
             )
             self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
         elif not found:
-            words = self.tr("None is called “{0}”.").format(self._words.text().strip())
+            words = self.tr("No prompt is called “{0}”.").format(self._words.text().strip())
             self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
         for prompt in found[:_MOST]:
             card = PromptCard(prompt)

@@ -56,7 +56,7 @@ class PromptPopup(Panel):
         self._list.setVisible(bool(prompts))
         self._list.setFixedHeight(_ROW * min(len(prompts), _MOST_ROWS) + 4)
         if prompts:
-            self._hint.setText(self.tr("Enter takes it, Esc leaves the list"))
+            self._hint.setText(self.tr("Enter inserts it, Esc closes the list"))
         else:
             self._hint.setText(
                 self.tr("No prompts yet. Write one on the page “Assistants”, under “Prompts”.")

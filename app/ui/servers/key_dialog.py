@@ -28,7 +28,7 @@ class KeyDialog(Dialog):
         self.set_title(self.tr("Key for {0}").format(server))
         self.column.addWidget(
             Label(
-                self.tr("It is kept in the system’s keyring, and shown to this server only."),
+                self.tr("It is stored in the system’s keyring and sent to this server only."),
                 "small",
                 wrap=True,
             )

@@ -90,7 +90,7 @@ class ServerDialog(Dialog):
 
         super().__init__("serverDialog", width=520, parent=parent)
         new = profile is None
-        self.set_title(self.tr("Add a server") if new else self.tr("Change a server"))
+        self.set_title(self.tr("Add a server") if new else self.tr("Edit a server"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._is_new = profile is None
         self._before = profile or ServerProfile("", "", "", None, None)
@@ -98,8 +98,8 @@ class ServerDialog(Dialog):
         column.addWidget(
             Label(
                 self.tr(
-                    "Any server that speaks OpenAI’s language. What you write to its models goes "
-                    "there; each such chat says so."
+                    "Any server with an OpenAI-compatible API. What you write to its "
+                    "models is sent there; each such chat says so."
                 ),
                 wrap=True,
             )
@@ -158,15 +158,15 @@ class ServerDialog(Dialog):
             "serverAddress", self.tr("Address"), before.address, "https://ai.example.org:8000"
         )
         none = self.tr("if it asks for one")
-        kept = self.tr("leave empty to keep the present one")
+        kept = self.tr("leave empty to keep the current one")
         self._key_hint = none if self._is_new else kept
         self._key = self._line("serverKey", self.tr("Key"), "", self._key_hint)
         self._key.setEchoMode(QLineEdit.EchoMode.Password)
-        self._forget = QCheckBox(self.tr("Forget the present key"))
+        self._forget = QCheckBox(self.tr("Remove the current key"))
         self._forget.setObjectName("forgetServerKey")
         self._forget.setAccessibleName(self._forget.text())
         self._forget.setVisible(not self._is_new)
-        self._take = QCheckBox(self.tr("Send the present key to the new address, too"))
+        self._take = QCheckBox(self.tr("Use the current key for the new address, too"))
         self._take.setObjectName("takeServerKey")
         self._take.setAccessibleName(self._take.text())
         self._take.hide()
@@ -234,11 +234,11 @@ class ServerDialog(Dialog):
         self._key.setPlaceholderText(self.tr("enter it again") if moved else self._key_hint)
         if moved:
             words = self.tr(
-                "The present key was given for {0} and goes nowhere else: enter it again for this "
-                "address, or agree below. Otherwise it is forgotten."
+                "The current key is for {0} only: enter it again for this address, or "
+                "agree below. Otherwise it is removed."
             ).format(self._before.origin)
         else:
-            words = self.tr("It is kept in the system’s keyring, and shown to this server only.")
+            words = self.tr("It is stored in the system’s keyring and sent to this server only.")
         if words != self._key_note.text():
             self._key_note.setText(words)
             self.fit()
@@ -257,7 +257,7 @@ class ServerDialog(Dialog):
 
     def _try(self) -> None:
         self._wait(True)
-        self._say(self.tr("Asking the server what it is…"), "muted")
+        self._say(self.tr("Testing the server…"), "muted")
         self.test.emit(self.profile(), self.key, self.takes_key)
 
     def _keep(self) -> None:

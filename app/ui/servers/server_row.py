@@ -60,7 +60,7 @@ class ServerRow(Panel):
         self._test = LabelledButton("again", self.tr("Test"), f"testServer{number}")
         self._test.clicked.connect(self._try)
         change = IconButton(
-            "pencil", self.tr("Change {0}").format(profile.name), f"changeServer{number}"
+            "pencil", self.tr("Edit {0}").format(profile.name), f"changeServer{number}"
         )
         change.clicked.connect(self.change)
         remove = IconButton(
@@ -104,18 +104,18 @@ class ServerRow(Panel):
             if current in (entry.id, entry.name):
                 line.addWidget(Label(self.tr("In use"), "chosen"))
             else:
-                use = LabelledButton("chat", self.tr("Use it"), f"use-{entry.id}", look="quiet")
+                use = LabelledButton("chat", self.tr("Use"), f"use-{entry.id}", look="quiet")
                 use.setAccessibleName(self.tr("Use {0}").format(name_at_server(entry)))
                 use.clicked.connect(lambda _=False, chosen=entry.id: self.use.emit(chosen))
                 line.addWidget(use)
             self._models.addLayout(line)
         if len(entries) > _MOST:
-            more = self.tr("And {0} more, in the menu of models above a chat.")
+            more = self.tr("And {0} more, in the model menu above a chat.")
             self._models.addWidget(Label(more.format(len(entries) - _MOST), "small", wrap=True))
 
     def _try(self) -> None:
         self._test.setEnabled(False)
-        self._say(self.tr("Asking the server what it is…"), "muted")
+        self._say(self.tr("Testing the server…"), "muted")
         self.test.emit()
 
     def _say(self, text: str, look: str) -> None:

@@ -101,9 +101,9 @@ class ServersPage(ColumnPage):
         part.box.addWidget(
             Label(
                 self.tr(
-                    "A vLLM of your team, an Ollama in the next room, a gateway of your company: "
-                    "add its address, and its models are in the menu above a chat. Its chats say "
-                    "at the message box that text leaves this computer."
+                    "A vLLM of your team, an Ollama in the next room, a gateway of your "
+                    "company: add its address, and its models appear in the model menu. "
+                    "Chats with them show that text leaves this computer."
                 ),
                 name="noServersWords",
                 wrap=True,
@@ -152,7 +152,7 @@ class ServersPage(ColumnPage):
             dialog = self._asks(profile.id)
             if dialog is not None:
                 dialog.accept()
-            said = self.tr("{0} is kept.").format(kept.name)
+            said = self.tr("{0} was saved.").format(kept.name)
             self._notifier.say(f"{said} {translated(warning)}".strip())
             self._test(kept)
 
@@ -182,13 +182,13 @@ class ServersPage(ColumnPage):
         lines = [
             self.tr("Remove {0}?").format(profile.name),
             self.tr(
-                "Its key is forgotten and its models leave the list. Chats with them stay, and can "
-                "go on with another model."
+                "Its key and its models are removed from Hearth. Chats with them stay, "
+                "and can continue with another model."
             ),
         ]
         answers = [
             ("keepServer", self.tr("Keep it")),
-            ("confirmRemoveServer", self.tr("Remove it")),
+            ("confirmRemoveServer", self.tr("Remove")),
         ]
         self._notifier.ask(
             lines,

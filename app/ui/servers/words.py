@@ -23,7 +23,7 @@ _KINDS = {
 
 def found(info: ServerInfo) -> str:
     """Describe a server in one line: kind, number of models, and whether it drafts ahead."""
-    kind = _KINDS.get(info.kind) or _tr("servers", "A server that speaks OpenAI’s language")
+    kind = _KINDS.get(info.kind) or _tr("servers", "OpenAI-compatible server")
     parts = [f"{kind} {info.version or ''}".strip()]
     count = len(info.models)
     if count == 1:
@@ -31,8 +31,8 @@ def found(info: ServerInfo) -> str:
     else:
         parts.append(_tr("servers", "{0} models").format(count))
     if info.mtp is not None:
-        on = _tr("servers", "MTP is on there")
-        parts.append(on if info.mtp else _tr("servers", "MTP is off there"))
+        on = _tr("servers", "MTP on")
+        parts.append(on if info.mtp else _tr("servers", "MTP off"))
     return " · ".join(parts)
 
 

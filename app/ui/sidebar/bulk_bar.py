@@ -40,8 +40,8 @@ class BulkBar(Panel):
         for deed, drawing, name in (
             ("pin", "pin", self.tr("Pin")),
             ("archive", "archive", self.tr("Archive")),
-            ("unarchive", "unarchive", self.tr("Take out of the archive")),
-            ("restore", "restore", self.tr("Put back")),
+            ("unarchive", "unarchive", self.tr("Unarchive")),
+            ("restore", "restore", self.tr("Restore")),
             ("export", "export", self.tr("Export")),
             ("delete", "trash", self.tr("Delete")),
             ("purge", "trash", self.tr("Delete for good")),

@@ -135,14 +135,14 @@ class ChatActions(QObject):
     def _moved(self, folder_id: str | None, count: int) -> str:
         names = {folder.id: folder.name for folder in self._chats.folders()}
         if folder_id is None:
-            return self.tr("Moved to no folder.")
+            return self.tr("Removed from its folder.")
         words = self.tr("Moved to “{0}”.").format(names.get(folder_id, ""))
         return words if count == 1 else f"{words} {self.tr('Chats: {0}.').format(count)}"
 
     def _ask(self, headline: str, act: Callable[[], object], count: str = "") -> None:
-        said = self.tr("Nothing can bring them back then, not even Hearth.")
+        said = self.tr("They cannot be restored after that.")
         if count:
-            said = self.tr("Chats that go: {0}. {1}").format(count, said)
+            said = self.tr("Chats to delete: {0}. {1}").format(count, said)
         self._notifier.ask(
             (headline, said),
             (("deleteForGood", self.tr("Delete for good")), ("keep", self.tr("Keep"))),

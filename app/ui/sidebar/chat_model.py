@@ -246,9 +246,9 @@ class ChatModel(QAbstractListModel):
         if not isinstance(row, FolderRow):
             return ", ".join(filter(None, (self._text(row), self._state(row))))
         words = (
-            self.tr("Folder {0}, folded, {1} chats")
+            self.tr("Folder {0}, collapsed, {1} chats")
             if row.folded
-            else self.tr("Folder {0}, open, {1} chats")
+            else self.tr("Folder {0}, expanded, {1} chats")
         )
         return words.format(row.folder.name, row.count)
 

@@ -43,14 +43,14 @@ def chats_menu(
     menu = new_menu(parent, "rowMenu")
     one = chats[0] if len(chats) == 1 else None
     if scope == "trash":
-        _add(menu, "restore", _tr("sidebar", "Put back"), do)
+        _add(menu, "restore", _tr("sidebar", "Restore"), do)
         menu.addSeparator()
         _add(menu, "purge", _tr("sidebar", "Delete for good…"), do)
         return menu
     if one:
         _add(menu, "rename", _tr("sidebar", "Rename"), do)
     if scope == "archive":
-        _add(menu, "unarchive", _tr("sidebar", "Take out of the archive"), do)
+        _add(menu, "unarchive", _tr("sidebar", "Unarchive"), do)
     else:
         if all(chat.pinned for chat in chats):
             _add(menu, "unpin", _tr("sidebar", "Unpin"), do)

@@ -240,7 +240,7 @@ class HitList(QListView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("hitList")
-        self.setAccessibleName(self.tr("What was found"))
+        self.setAccessibleName(self.tr("Search results"))
         self.setProperty("look", "list")
         self._hits = HitModel(self)
         self.setModel(self._hits)

@@ -79,9 +79,9 @@ class RowActions(QWidget):
             self._more.rename(self.tr("More for {0}").format(row.folder.name))
             return
         if scope == "trash":
-            drawing, self._deed, words = "restore", "restore", self.tr("Put back {0}")
+            drawing, self._deed, words = "restore", "restore", self.tr("Restore {0}")
         elif scope == "archive":
-            drawing, self._deed, words = "unarchive", "unarchive", self.tr("Take {0} out")
+            drawing, self._deed, words = "unarchive", "unarchive", self.tr("Unarchive {0}")
         elif row.chat.pinned:
             drawing, self._deed, words = "unpin", "unpin", self.tr("Unpin {0}")
         else:

@@ -204,7 +204,7 @@ class Sidebar(QWidget):
         self.places.hide()
         if "bulk" in vars(self):
             self.bulk.hide()
-        self._say("" if hits else self.tr("No chat holds “{0}”.").format(words))
+        self._say("" if hits else self.tr("No chat contains “{0}”.").format(words))
 
     def show_list(self) -> None:
         """Back from what was found."""
@@ -293,8 +293,10 @@ class Sidebar(QWidget):
         self.places.show_place(scope, count)
         empty: dict[Scope, str] = {
             "chats": self.tr("Your chats will be listed here."),
-            "archive": self.tr("The archive is empty. Chats that you put here stay out of sight."),
-            "trash": self.tr("The trash is empty. What you delete can be put back from here."),
+            "archive": self.tr(
+                "The archive is empty. Archived chats are kept here, out of the list."
+            ),
+            "trash": self.tr("The trash is empty. Deleted chats can be restored from here."),
         }
         self._say("" if count else empty[scope])
 

@@ -21,7 +21,7 @@ class ComputerCard(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("card", "computerCard", margins=(2, 2, 2, 2), spacing=1.5, parent=parent)
         self.box.addWidget(Label(self.tr("This computer"), "strong"))
-        self._wait = Label(self.tr("Looking at what it has…"), "muted", name="checking")
+        self._wait = Label(self.tr("Checking the hardware…"), "muted", name="checking")
         self.box.addWidget(self._wait)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(12)
@@ -54,7 +54,7 @@ class ComputerCard(Panel):
         self._notes.setVisible(bool(check.hardware.notes))
 
     def show_failure(self) -> None:
-        self._wait.setText(self.tr("The check failed. Chatting works all the same."))
+        self._wait.setText(self.tr("The check failed. Chatting still works."))
 
     def _processor(self, check: SystemCheck) -> str:
         cpu = check.hardware.cpu
@@ -74,7 +74,7 @@ class ComputerCard(Panel):
     def _graphics(self, check: SystemCheck) -> str:
         gpus = check.hardware.gpus
         if not gpus:
-            return self.tr("No graphics card found: the processor computes the answers")
+            return self.tr("No graphics card found: answers run on the processor")
         lines = []
         for gpu in gpus:
             memory = f", {size(gpu.total_bytes)}" if gpu.total_bytes else ""
@@ -87,4 +87,4 @@ class ComputerCard(Panel):
             if engine.available:
                 return self.tr("{0} is ready").format(engine_called(engine.name))
         why = [translated(engine.why_not) for engine in check.engines if engine.why_not]
-        return why[0] if why else self.tr("None can run here")
+        return why[0] if why else self.tr("None available")

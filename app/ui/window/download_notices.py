@@ -36,9 +36,9 @@ class DownloadNotices(QObject):
 
     def _came(self, download: Download, entry: ModelEntry | None) -> None:
         self.listed.emit()
-        text = self.tr("{0} is here.").format(download.wanted.label)
+        text = self.tr("{0} is ready.").format(download.wanted.label)
         if download.serves is not None:
-            text = self.tr("{0} is here: {1}").format(
+            text = self.tr("{0} is ready: {1}").format(
                 download.wanted.label, served_words(download.serves)
             )
         if entry is None:

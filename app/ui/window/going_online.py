@@ -34,7 +34,7 @@ class GoingOnline(QObject):
 
     def _set(self, offline: bool) -> None:
         if self._presenters.stays_offline:
-            self._notifier.say(self.tr("Hearth was started offline, and stays so."))
+            self._notifier.say(self.tr("Hearth was started offline and stays offline."))
             self.tell()
             return
         try:

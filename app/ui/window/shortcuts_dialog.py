@@ -88,7 +88,7 @@ class ShortcutsDialog(EnterDialog):
 
     def _below(self) -> Panel:
         below = Panel("", "shortcutsBelow", across=True, margins=(3, 1, 2, 1.5))
-        hint = self.tr("Press the keys of a command to change them.")
+        hint = self.tr("Click a command’s keys to change them.")
         below.box.addWidget(Label(hint, "small", wrap=True), 1)
         self._all = LabelledButton("again", self.tr("Reset all"), "resetShortcuts", look="quiet")
         self._all.setAutoDefault(False)

@@ -57,7 +57,7 @@ def cause_of(
         if stopped:
             why = f"It was stopped from outside while {during}."
         else:
-            why = f"It came to no end while {during}."
+            why = f"It did not finish while {during}."
         return Cause(why, lasting=stage == TEMPLATE and not stopped)
     if _OUT_OF_MEMORY.search(stderr) or code == -_number("SIGKILL"):
         return Cause(f"Memory ran out while {during}.", lasting=False)

@@ -122,7 +122,7 @@ def _answer(ended: ProcessResult) -> Buffers:
         said = json.loads(ended.last_line)
     except ValueError:
         if not ended.in_time or "Timeout (" in ended.err:
-            raise _not_sized("It came to no end.") from None
+            raise _not_sized("It did not finish.") from None
         raise _not_sized(f"The process ended with code {ended.code}.") from None
     if isinstance(said, dict) and said.get(ERROR):
         raise error_of(said)
@@ -134,7 +134,7 @@ def _answer(ended: ProcessResult) -> Buffers:
 
 def _not_sized(why: str) -> NotSized:
     return NotSized(
-        "llama.cpp could not be asked how much memory this takes.",
+        "llama.cpp could not say how much memory this takes.",
         why,
-        "Hearth's own sum stands in; try again after the next start.",
+        "Hearth uses its own estimate instead; try again after a restart.",
     )

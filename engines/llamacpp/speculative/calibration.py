@@ -104,7 +104,7 @@ def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafte
 
 def _not_evaluated() -> EngineFailed:
     return EngineFailed(
-        "The model was loaded, but does not compute.",
+        "The model was loaded, but does not work.",
         "llama.cpp could not evaluate the first tokens.",
         "Try another model, or update Hearth.",
         terminal="Try another model, or update Hearth; `hearth doctor` checks what commonly "

@@ -27,8 +27,8 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
     if speculation is None:
         raise MtpUnavailable(
             "There is nothing to compare.",
-            "Nothing can draft tokens for this model: its state cannot go back.",
-            "Choose another model to see what drafts change.",
+            "This model cannot guess ahead: its state cannot go back.",
+            "Choose another model to compare its answers.",
         )
     prompt = loaded.prompter.write(request, cancel=cancel).tokens
     count = request.max_tokens or _TOKENS

@@ -119,7 +119,7 @@ def open_drafting(
         if not context.shares_memory:
             context.close()
             raise MtpUnavailable(
-                f"“{plan.drafter.name}” does not draft for this model.",
+                f"“{plan.drafter.name}” cannot guess ahead for this model.",
                 "llama.cpp did not connect the two.",
                 "Remove the drafter; the model answers without it.",
             )

@@ -38,8 +38,8 @@ def cannot_win(costs: Costs) -> str | None:
     depth = max(depths, key=lambda k: (k + 1) / price[k])
     guesses = "one guess" if depth == 1 else f"{depth} guesses"
     return (
-        f"No gain on this computer. A step with {guesses} takes as long as {price[depth]:.1f} steps"
-        f" without, and writes {depth + 1} tokens at most."
+        f"No gain on this computer: a step with {guesses} takes {price[depth]:.1f} times "
+        f"as long and writes at most {depth + 1} tokens."
     )
 
 

@@ -16,7 +16,7 @@ _CONVERTED: Final = "Look for a GGUF version of the same model: most models have
 _SIGNATURES: Final = (
     (
         b"version https://git-lfs",
-        "It is a Git LFS pointer: a note of where the model lies, not the model itself.",
+        "It is a Git LFS pointer: a note of where the model is, not the model itself.",
         "Run 'git lfs pull' where the file came from, or download the model from its page.",
     ),
     (b"PK\x03\x04", "It is a ZIP archive or a PyTorch file.", _CONVERTED),

@@ -44,12 +44,12 @@ class Metadata:
 
     def __post_init__(self) -> None:
         if self.name is not None and (why := _why_no_name(self.name)):
-            raise _refused("The model keeps its name.", why)
+            raise _refused("The model’s name was not changed.", why)
         if self.template is not None and (why := _why_no_template(self.template)):
-            raise _refused("The model keeps its chat template.", why)
+            raise _refused("The model’s chat template was not changed.", why)
         if self.context is not None and self.context not in CONTEXTS:
             raise _refused(
-                "The model keeps its context length.",
+                "The model’s context length was not changed.",
                 f"{self.context:,} is not between {CONTEXTS[0]:,} and {CONTEXTS[-1]:,} tokens.",
             )
 
@@ -110,22 +110,22 @@ def _string(text: str) -> bytes:
 
 def _why_no_name(name: str) -> str:
     if not name.strip():
-        return "The new one is empty."
+        return "The new value is empty."
     if len(name) > LONGEST_NAME:
-        return f"The new one is longer than {LONGEST_NAME} characters."
+        return f"The new value is longer than {LONGEST_NAME} characters."
     if not name.isprintable():
-        return "The new one holds characters that are no text."
+        return "The new value contains invalid characters."
     return ""
 
 
 def _why_no_template(template: str) -> str:
     if not template.strip():
-        return "The new one is empty."
+        return "The new value is empty."
     if "\0" in template or any("\ud800" <= letter <= "\udfff" for letter in template):
-        return "The new one holds characters that are no text."
+        return "The new value contains invalid characters."
     size = len(template.encode())
     if size > LARGEST_TEMPLATE:
-        return f"The new one has {size:,} bytes, and {LARGEST_TEMPLATE:,} are the most."
+        return f"The new value has {size:,} bytes; at most {LARGEST_TEMPLATE:,} are allowed."
     return ""
 
 

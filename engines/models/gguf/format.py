@@ -111,7 +111,7 @@ class GgufFormat(ModelFormat):
                 require_pair(users[0], header)  # tells why it is not for the only one
             raise DrafterMismatch(
                 f"“{header.name}” was not added.",
-                "It is a drafter, and none of the models here is the one that it drafts for.",
+                "It is a drafter, and its model is not on this computer.",
                 "Add its model first, then the drafter.",
             )
         return True

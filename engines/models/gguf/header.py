@@ -65,7 +65,7 @@ _NOT_CHAT: Final[dict[Kind, str]] = {
     "drafter": "It is a drafter: it helps another model to answer faster.",
     "projector": "It is a projector: it lets another model see pictures.",
     "embedding": "It is an embedding model: it turns text into numbers, and writes none.",
-    "other": "It is made for something else than written answers.",
+    "other": "It is made for something other than written answers.",
 }
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 _AGAIN: Final = "Delete the file and download the model again."
@@ -264,7 +264,7 @@ def _read(file: BinaryIO, name: str, size: int) -> Gguf:
 
 
 def _damaged(name: str, error: BadGguf) -> ModelDamaged:
-    return ModelDamaged(f"“{name}” is damaged.", f"Its header makes no sense: {error}.", _AGAIN)
+    return ModelDamaged(f"“{name}” is damaged.", f"Its header is invalid: {error}.", _AGAIN)
 
 
 def _split(name: str, gguf: Gguf) -> tuple[int, int]:

@@ -153,7 +153,7 @@ def uv() -> str:
         raise EngineUnavailable(
             "vLLM cannot be installed: uv is missing.",
             "It makes vLLM's environment, and belongs to Hearth's own installation.",
-            "Install Hearth anew, or put its packages back by starting it with run.py.",
+            "Reinstall Hearth, or restore its packages by starting it with run.py.",
         ) from error
 
 

@@ -27,8 +27,8 @@ FREE_DISK = 25_000_000_000
 """Bytes for the files, the environment, kernels, and what is compiled at the first start."""
 
 _DRIVER_OF_WINDOWS = (
-    "Install NVIDIA's driver for Windows if there is such a card, and run “wsl --update”; inside "
-    "WSL2 no driver is to be installed. Otherwise use llama.cpp."
+    "Install NVIDIA's driver for Windows if there is such a card, and run “wsl "
+    "--update”; install no driver inside WSL2. Otherwise use llama.cpp."
 )
 _GB = 1e9
 _MACHINES = ("x86_64", "aarch64")
@@ -185,7 +185,7 @@ def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
             False,
             f"The NVIDIA driver {driver} is too old.",
             f"It speaks CUDA up to {now}; this vLLM is built for CUDA {least}.",
-            "Update the driver to version 580 or newer, then start the computer again.",
+            "Update the driver to version 580 or newer, then restart the computer.",
             "cuda",
         )
     return _well(f"NVIDIA driver {driver}, CUDA {now}", "cuda")

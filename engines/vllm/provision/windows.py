@@ -36,36 +36,37 @@ def trouble(wsl: Wsl2) -> Trouble:
             return Trouble(
                 "vLLM runs on Windows inside WSL2 only, which is not installed.",
                 "Its makers build it for Linux; WSL2 is Microsoft's Linux in Windows.",
-                "Open PowerShell as administrator, run “wsl --install”, and start the computer "
-                "again. Only an administrator can do that; ask one if you are none.",
+                "Open PowerShell as administrator, run “wsl --install”, and restart the "
+                "computer. Only an administrator can do that.",
             )
         case "silent":
             return Trouble(
                 "WSL2 does not answer.",
                 "Hearth asked it which Linux it has, and it said nothing.",
-                "Run “wsl --shutdown”, or start the computer again. If WSL2 was never set up "
+                "Run “wsl --shutdown”, or restart the computer. If WSL2 was never set up "
                 "here, run “wsl --install” as administrator first.",
             )
         case "empty":
             return Trouble(
                 "There is no Linux in this Windows yet.",
                 "WSL2 is here, but no distribution in it; Docker's or Podman's are for them alone.",
-                "Run “wsl --install -d Ubuntu-24.04”, choose a name and a password when it asks "
-                "for them, and look again.",
+                "Run “wsl --install -d Ubuntu-24.04”, choose a name and a password when "
+                "it asks for them, then check again.",
             )
         case "old":
             return Trouble(
                 f"{name} runs on WSL1, where vLLM cannot run.",
                 "WSL1 only imitates a Linux, and has no way to the graphics card.",
-                f"Run “wsl --set-version {name} 2”, which takes some minutes. If Windows refuses, "
-                "an administrator runs “wsl --install” first and starts the computer again.",
+                f"Run “wsl --set-version {name} 2”, which takes a few minutes. If Windows "
+                "refuses, run “wsl --install” as administrator first and restart the "
+                "computer.",
             )
         case "broken":
             return Trouble(
                 f"{name} does not start.",
                 f"Windows says: {wsl.said or 'nothing'}",
-                f"Run “wsl -d {name}” in PowerShell to see more. “wsl --update” as administrator "
-                "and a start of the computer mend most of it.",
+                f"Run “wsl -d {name}” in PowerShell to see more. “wsl --update” as "
+                "administrator and a restart of the computer usually help.",
             )
         case _:
             return Trouble(

@@ -162,7 +162,7 @@ def no_drives(name: str) -> EngineUnavailable:
 def _silent(name: str, said: str) -> EngineUnavailable:
     return EngineUnavailable(
         f"{name}, the Linux inside Windows, does not do what Hearth asks.",
-        f"The last thing said was: {said}",
+        f"The last message was: {said}",
         f"Run “wsl -d {name}” to see whether it starts, then try again.",
     )
 

@@ -228,7 +228,7 @@ FAULTS: list[tuple[Fault, type[AppError], str]] = [
     (faults.HalfJson(path=API), HubUnreadable, "not whole"),
     (faults.Status(path=API, status=500), HubBusy, "500"),
     (faults.Status(path=API, status=503), HubBusy, "minutes"),
-    (faults.Status(path=API, status=429), HubBusy, "in some minutes"),
+    (faults.Status(path=API, status=429), HubBusy, "in a few minutes"),
     (faults.Status(path=API, status=429, retry_after=40), HubBusy, "in 40 seconds"),
     (faults.Status(path=API, status=429, ratelimit=600), HubBusy, "in 10 minutes"),
     (faults.Status(path=API, status=429, retry_after=7200), HubBusy, "in 2 hours"),

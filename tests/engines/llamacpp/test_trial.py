@@ -50,7 +50,7 @@ class TestVerdicts:
     @pytest.mark.parametrize("gap", [TIE, 3.0, None, float("nan")])
     def test_another_text_is_a_device_that_computes_wrongly(self, gap: float | None) -> None:
         said = why(texts("Hello there", "xx\n\nxx", gap))
-        assert said == "It computes wrongly: “xx xx” where the processor says “Hello there”."
+        assert said == "It gives wrong results: “xx xx” where the processor says “Hello there”."
 
     @pytest.mark.skipif(os.name == "nt", reason="signals")
     def test_a_crash(self) -> None:
@@ -65,7 +65,7 @@ class TestVerdicts:
 
     def test_an_error_of_the_engines(self) -> None:
         error = {"error": "engine_failed", "what": "No.", "why": "It is gone.", "do": "Nothing."}
-        assert why(saying(error)) == "Its trial failed: No. It is gone."
+        assert why(saying(error)) == "The test failed: No. It is gone."
 
 
 class TestMemory:

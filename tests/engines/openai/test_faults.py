@@ -63,7 +63,7 @@ def test_http_at_a_port_for_https_is_said(serve: Serve, client: httpx2.Client, s
     server.script("/v1/models", Reply(said, 400, "text/html"))
     with pytest.raises(ServerUnreachable) as caught:
         OpenAiClient(client, server.address, called="team").models()
-    assert caught.value.what == "team wants an encrypted connection."
+    assert caught.value.what == "team requires an encrypted connection."
     assert "https://" in caught.value.do
 
 

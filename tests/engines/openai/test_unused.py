@@ -58,5 +58,5 @@ def test_what_a_server_refuses_is_said_with_the_answer(serve: Serve, reach: Reac
     server = serve("vllm")
     server.script(CHAT, refusal(400, "Unknown field: top_k"))
     done = done_of(run(ask("Hello", sampling=replace(PLAIN, top_k=5)), reach(server)))
-    assert done.notes == ("This server knows no top-k; the answer was drawn without it.",)
+    assert done.notes == ("This server does not support top-k; it was not used.",)
     assert "top_k" not in server.chats()[-1]

@@ -92,7 +92,7 @@ def test_it_says_what_it_does_before_and_after_its_first_words(
     until(lambda: engine.status().state == "loading")
     until(lambda: engine.status().share > 0)
     status = engine.status()
-    assert (status.words, status.elsewhere) == ("Looking at the model", False)
+    assert (status.words, status.elsewhere) == ("Checking the model", False)
     assert status.process
     assert status.log
     starting.end()

@@ -73,7 +73,7 @@ class PortalShortcut(QObject):
 
     def _bound(self, found: Results) -> None:
         bound = found.get("shortcuts", ("", []))[1]
-        self._told("" if bound else "The desktop has not given these keys to Hearth.")
+        self._told("" if bound else "The desktop did not allow this shortcut.")
 
     def _ask(
         self,
@@ -101,7 +101,7 @@ class PortalShortcut(QObject):
         if status == 0:
             found(results)
         else:
-            self._told("The desktop has asked for these keys, and they were not allowed.")
+            self._told("The desktop asked whether to allow this shortcut, and it was refused.")
 
     def _activated(self, message: Message) -> None:
         session, which, *_ = message.body
@@ -110,8 +110,9 @@ class PortalShortcut(QObject):
 
     def _refused(self) -> None:
         self._told(
-            "This desktop lets no program listen for keys everywhere. A shortcut of the desktop "
-            "itself can open the small window; the guide to the terminal has its command."
+            "This desktop offers programs no global shortcuts. Set one in its own "
+            "settings; the guide to the terminal has the command that opens the small "
+            "window."
         )
 
     def _listen(self, interface: str, member: str, heard: Callable[[Message], None]) -> None:

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 _WHAT = "Ask Hearth a question"
 _ELSEWHERE = (
-    "Hearth cannot take keys from other programs on this system yet. The icon in the tray opens "
-    "the small window, too."
+    "Global shortcuts do not work on this system yet. The tray icon opens the small window, too."
 )
-_NO_DISPLAY = "There is no desktop here that could pass keys on."
+_NO_DISPLAY = "No desktop with global shortcuts was found."
 _NO_BUS = "The desktop’s message bus cannot be reached."
 
 

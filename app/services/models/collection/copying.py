@@ -116,8 +116,8 @@ def _require_disk_space(needed: int, own: Path) -> None:
     if free < needed + _SPARE:
         raise DiskFull(
             "There is no room for a copy.",
-            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {own} lies.",
-            "Free some space, or add the file where it lies, without copying it.",
+            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {own} is.",
+            "Free some space, or add the file without copying it.",
         )
 
 

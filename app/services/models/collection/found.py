@@ -19,7 +19,7 @@ Inode = tuple[int, int]
 """The device and the number of a file: the same for all its names."""
 
 
-NO_TEXT: Final = "its name, or that of a folder above it, holds bytes that are no letters."
+NO_TEXT: Final = "its name, or that of a folder above it, contains invalid characters."
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def _add(manifest: Path, models: Path, scan: Scan) -> None:
         return
     blobs = _blobs(content, models)
     if blobs is None:
-        scan.notes.append(f"{manifest} was skipped: it is not what Ollama writes.")
+        scan.notes.append(f"{manifest} was skipped: it is not in Ollama’s format.")
         return
     model, projector = blobs.get(_MODEL), blobs.get(_PROJECTOR)
     if model is None or not model.exists():

@@ -71,7 +71,7 @@ def remove(removal: Removal) -> None:
             raise TrashFailed(
                 f"“{path.name}” could not be moved to the trash.",
                 f"The system says: {error.strerror or error}.",
-                "Close what uses the file, or delete it by hand: it lies in " + f"{path.parent}.",
+                "Close what uses the file, or delete it by hand: it is in " + f"{path.parent}.",
             ) from error
     for link in removal.links:
         link.unlink(missing_ok=True)

@@ -112,8 +112,8 @@ class ChatMtp(QObject):
         lines = [
             self.tr("Restart the engine?"),
             self.tr(
-                "The engine of {0} can change multi-token prediction only as it starts. It "
-                "restarts with the next message, in about {1} s."
+                "{0} can change multi-token prediction only when its engine starts. The "
+                "engine restarts with the next message, which takes about {1} s."
             ).format(ready.entry.name, figure(ready.loaded.restart_s)),
         ]
         answers = [
@@ -183,7 +183,7 @@ class ChatMtp(QObject):
         """Why the switch moves nothing; "" where it does."""
         ready = self._loaded_here()
         if self._at_server or (ready is not None and ready.loaded.mtp_switch == "server"):
-            return self.tr("The server that answers decides on MTP; Hearth cannot switch it there.")
+            return self.tr("MTP is set on the server; Hearth cannot change it.")
         return ""
 
     def _loaded_here(self) -> Ready | None:

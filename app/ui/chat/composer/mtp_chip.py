@@ -23,7 +23,7 @@ class MtpPopover(Popover):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("mtpCard", self.tr("Multi-token prediction"), parent)
-        tip = self.tr("Guesses words ahead and checks them together. The answer stays the same.")
+        tip = self.tr("Answers faster by guessing words ahead. The answer stays the same.")
         self._switch = Segments(
             "mtp",
             self.windowTitle(),

@@ -61,7 +61,7 @@ class PasteChips(QWidget):
         row.setSpacing(GRID // 2)
         unfold = LabelledButton("file", words, "unfoldPaste", look="chip")
         unfold.setAutoDefault(False)
-        unfold.setAccessibleName(self.tr("{0}: put into the message").format(words))
+        unfold.setAccessibleName(self.tr("{0}: insert into the message").format(words))
         unfold.setToolTip(text if len(text) <= _TIP else f"{text[:_TIP].rstrip()}…")
         unfold.clicked.connect(lambda: self._unfold(chip))
         remove = IconButton("close", self.tr("Remove: {0}").format(words), "removePaste", size=16)

@@ -39,7 +39,7 @@ class StayLine(Panel):
         """Show that the chat is kept from a server; None hides the line."""
         if server is not None:
             words = self.tr(
-                "{0} was not chosen for this chat, so a model on this computer answers."
+                "You did not choose {0} for this chat, so a model on this computer answers."
             )
             self._why.setText(words.format(server))
             self.setAccessibleDescription(self._why.text())

@@ -25,7 +25,7 @@ class ThinkingSwitch(Chip):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Think"), "thinking", parent=parent)
-        tip = self.tr("Takes longer, and is better at what has to be worked out.")
+        tip = self.tr("Takes longer, and is better at hard questions.")
         self.setToolTip(tip)
         self.setAccessibleDescription(tip)
         self.setAccessibleName(self.tr("Think before answering"))

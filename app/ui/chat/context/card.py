@@ -159,7 +159,7 @@ class _Rows(QAbstractListModel):
         if part.left:
             return self.tr("left out")
         if part.id in self._summed:
-            return self.tr("summed up")
+            return self.tr("summarised")
         return self.tr("pinned") if part.pinned else ""
 
 
@@ -236,7 +236,7 @@ class ContextBar(QWidget):
         words = [f"{name} {figure(tokens)}" for name, tokens, _ in parts]
         strip = _Strip([(tokens, colour) for _, tokens, colour in parts], use.context)
         strip.setObjectName("contextStrip")
-        strip.setAccessibleName(self.tr("What takes the context"))
+        strip.setAccessibleName(self.tr("What fills the context"))
         strip.setAccessibleDescription(", ".join(words))
         column.addWidget(strip)
         colours = [colour for _, _, colour in parts]
@@ -252,7 +252,7 @@ class ContextBar(QWidget):
             (self.tr("Pinned"), pinned, "use_drafter"),
             (self.tr("Messages"), said, "use_context"),
             (self.tr("New message"), use.tokens_of("draft"), "use_weights"),
-            (self.tr("Kept for the answer"), use.kept, "use_others"),
+            (self.tr("Reserved for the answer"), use.kept, "use_others"),
         ]
 
 

@@ -101,8 +101,8 @@ def problem(use: ContextUse) -> tuple[str, str]:
             _tr("context", "This message no longer fits"),
             _tr(
                 "context",
-                "The chat takes {0} tokens with it, and there is room for {1}. It is set to stop"
-                " rather than to leave anything out.",
+                "The chat takes {0} tokens with it, and there is room for {1}. It is set "
+                "to stop rather than leave anything out.",
             ).format(total, room),
         )
     return (

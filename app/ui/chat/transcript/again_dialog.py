@@ -43,7 +43,7 @@ class AgainDialog(Dialog):
         self._model.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
-        self._model.addItem(self.tr("As this chat has it"), None)
+        self._model.addItem(self.tr("Same as this chat"), None)
         for entry in entries:
             self._model.addItem(entry.name, entry.id)
         self._model.setCurrentIndex(max(0, self._model.findData(current)))
@@ -54,19 +54,21 @@ class AgainDialog(Dialog):
         self._temperature.setSingleStep(0.1)
         self._temperature.setDecimals(1)
         self._temperature.setValue(-0.1)
-        self._temperature.setSpecialValueText(self.tr("As it is"))
+        self._temperature.setSpecialValueText(self.tr("Unchanged"))
         self._temperature.setToolTip(
-            self.tr("Now {0}. 0 is always the likeliest word.").format(f"{settings.temperature:g}")
+            self.tr("Now {0}. 0 always picks the likeliest word.").format(
+                f"{settings.temperature:g}"
+            )
         )
         self._most = SpinBox()
         self._most.setObjectName("againMaxTokens")
         self._most.setRange(0, 1_000_000)
-        self._most.setSpecialValueText(self.tr("As it is"))
+        self._most.setSpecialValueText(self.tr("Unchanged"))
         self._seed = QLineEdit()
         self._seed.setObjectName("againSeed")
-        self._seed.setPlaceholderText(self.tr("A new one"))
+        self._seed.setPlaceholderText(self.tr("New"))
         column = self.column
-        said = self.tr("The present answer stays as another branch.")
+        said = self.tr("The current answer stays as another branch.")
         column.addWidget(Label(said, "muted", wrap=True))
         form = QGridLayout()
         form.setHorizontalSpacing(2 * GRID)

@@ -34,10 +34,10 @@ def rows_of(answer: StoredMessage) -> list[Row]:
         rows.append((_tr("facts", "Written by"), who))
     elif asked is not None:
         rows.append((_tr("facts", "Model"), asked.name))
-        rows.append((_tr("facts", "Begun by"), ", ".join(asked.before)))
+        rows.append((_tr("facts", "Started by"), ", ".join(asked.before)))
     elif answer.facts is not None:
         rows.append((_tr("facts", "Model"), answer.facts.model))
-    rows.append((_tr("facts", "Asked at"), moment(answer.created)))
+    rows.append((_tr("facts", "Asked"), moment(answer.created)))
     if answer.facts is not None:
         rows += _of_facts(answer.facts)
     if answer.reasoning_s:
@@ -124,7 +124,7 @@ class AnswerFactsCard(Popover):
     copied = Signal()
 
     def __init__(self, answer: StoredMessage, parent: QWidget) -> None:
-        super().__init__("factsCard", self.tr("How this answer came about"), parent)
+        super().__init__("factsCard", self.tr("Answer details"), parent)
         rows = rows_of(answer)
         self.setAccessibleDescription(". ".join(f"{name}: {fact}" for name, fact in rows))
         self._text = "\n".join(f"{name}: {fact}" for name, fact in rows)

@@ -32,7 +32,7 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
         case "free_memory", _:
             found = "memory", _tr("failure", "Free Hearth’s memory, then try again")
         case "install", _:
-            found = "download", _tr("failure", "See what it takes to install it")
+            found = "download", _tr("failure", "See what it needs")
         case "open_settings", _:
             found = "sliders", _tr("failure", "Open the settings")
         case "enter_key", _:

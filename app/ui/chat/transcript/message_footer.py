@@ -78,7 +78,7 @@ class AnswerFooter(QWidget):
         self._add("more", self.tr("More about this answer"), "moreActions", "menu")
         facts = answer.facts
         if facts is not None or answer.asked:
-            self._add("info", self.tr("How this answer came about"), "showFacts", "facts")
+            self._add("info", self.tr("Answer details"), "showFacts", "facts")
         self._label = ElidedLabel("", "small", "answerFacts")
         self._row.addWidget(self._label, 1)
         if facts is not None:

@@ -23,7 +23,7 @@ class MessageMark(QWidget):
         self.mark = mark
         words = {
             "left": self.tr("Left out"),
-            "summed": self.tr("Summed up"),
+            "summed": self.tr("Summarised"),
             "pinned": self.tr("Pinned"),
         }
         meaning = {

@@ -49,12 +49,12 @@ def message_menu(
         add("good", _tr("message", "Good answer"), enabled=ended)
         add("bad", _tr("message", "Bad answer"), enabled=ended)
         menu.addSeparator()
-        add("facts", _tr("message", "How it came about…"), enabled=ended)
+        add("facts", _tr("message", "Details…"), enabled=ended)
         add("reproduce", _tr("message", "Reproduce this answer"), enabled=ended)
     elif last:
         add("regenerate", _tr("message", "Answer this question"))
     menu.addSeparator()
-    stays = _tr("message", "Stop keeping in the context") if message.pinned else None
+    stays = _tr("message", "Unpin from the context") if message.pinned else None
     add("pin", stays or _tr("message", "Keep in the context"))
     add("branches", _tr("message", "All branches…"))
     alone = last and ended

@@ -143,7 +143,7 @@ class ModelActions(QWidget):
             text = self.tr("Edit metadata…")
             second.append(self._button("pencil", text, "edit", "editMetadata"))
         if removable.off_list:
-            text = self.tr("Take off the list")
+            text = self.tr("Remove from list")
             second.append(self._button("close", text, "off_list", "takeOffList"))
         if removable.frees is not None:
             text = self.tr("Move to the trash…")
@@ -177,7 +177,7 @@ class CheckLine(QWidget):
         row.setSpacing(12)
         self._bar = QProgressBar()
         self._bar.setObjectName("checkBar")
-        self._bar.setAccessibleName(self.tr("Reading every byte of the model"))
+        self._bar.setAccessibleName(self.tr("Checking the file"))
         self._bar.setTextVisible(False)
         self._stop = LabelledButton("stop", self.tr("Stop"), "stopCheckingFile")
         self._stop.clicked.connect(self.stop)
@@ -190,17 +190,17 @@ class CheckLine(QWidget):
 
     def show_progress(self, share: float) -> None:
         self._bar.setValue(round(share * 100))
-        self._say(self.tr("Reading every byte: {0} %").format(f"{share * 100:.0f}"), "muted")
+        self._say(self.tr("Checking the file: {0} %").format(f"{share * 100:.0f}"), "muted")
         self._running(True)
 
     def show_checked(self, found: Checked) -> None:
         self._running(False)
         if found.compared:
-            self._say(self.tr("Every byte is as it should be."), "good")
+            self._say(self.tr("The file is intact."), "good")
         else:
             text = self.tr(
-                "There was nothing to compare it with. What it is now is remembered for the "
-                "next check."
+                "There was nothing to compare it with. The next check will compare it "
+                "with today’s state."
             )
             self._say(text, "muted")
 
@@ -380,10 +380,10 @@ class DetailsPage(PartPage):
 
     def _ask_to_trash(self, entry: ModelEntry, removable: Removable) -> None:
         count = len(removable.files)
-        files = self.tr("Its file") if count == 1 else self.tr("Its {0} files").format(count)
+        files = self.tr("File") if count == 1 else self.tr("{0} files").format(count)
         lines = [
             self.tr("Move {0} to the trash?").format(entry.name),
-            self.tr("{0} can be brought back from there. Emptying it frees {1}.").format(
+            self.tr("{0} can be restored from there. Emptying the trash frees {1}.").format(
                 files, size(removable.frees or 0)
             ),
         ]

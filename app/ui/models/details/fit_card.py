@@ -36,9 +36,7 @@ class FitCard(Panel):
 
     def show_working(self) -> None:
         self._clear()
-        self._content.addWidget(
-            Label(self.tr("Working out what it takes…"), "muted", name="judging")
-        )
+        self._content.addWidget(Label(self.tr("Estimating memory…"), "muted", name="judging"))
 
     def show_fitted(self, fitted: Fitted) -> None:
         self._clear()
@@ -67,7 +65,7 @@ class FitCard(Panel):
         row.setSpacing(12)
         button = LabelledButton("warning", self.tr("Load anyway"), "loadAnyway")
         button.clicked.connect(self.anyway)
-        said = self.tr("The computer may become very slow, or the system may end Hearth.")
+        said = self.tr("The computer may become very slow, or the system may close Hearth.")
         row.addWidget(button)
         row.addWidget(Label(said, "small", wrap=True), 1)
         return row

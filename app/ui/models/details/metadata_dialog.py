@@ -137,7 +137,7 @@ class TargetChoice(QWidget):
             text = self.tr("A copy of {0} is written into Hearth’s folder of models.")
             self._plan.setText(text.format(size(self._now.copy_bytes)))
         else:
-            text = self.tr("{0} is written anew beside itself, {1}, and then replaced.")
+            text = self.tr("A new {0} ({1}) is written first and then replaces the old one.")
             self._plan.setText(text.format(self._now.entry.path.name, size(self._now.size_bytes)))
 
 
@@ -247,7 +247,7 @@ class MetadataDialog(Dialog):
             return
         lines = [
             self.tr("Change {0} itself?").format(self._now.entry.path.name),
-            self.tr("What it says now cannot be brought back. The weights stay as they are."),
+            self.tr("The current values cannot be restored. The weights stay as they are."),
         ]
         answers = [
             ("keepMetadata", self.tr("Keep it")),

@@ -48,9 +48,9 @@ class ModelFactsCard(Panel):
     def _lines(self, found: ModelDetails) -> list[tuple[str, str]]:
         file = found.file
         lines = [
-            (self.tr("Its own name"), file.title),
+            (self.tr("Name in the file"), file.title),
             (self.tr("Made by"), file.made_by),
-            (self.tr("Licence"), file.licence or self.tr("The file does not say")),
+            (self.tr("Licence"), file.licence or self.tr("Not stated in the file")),
             (self.tr("Architecture"), self._architecture(found)),
             (self.tr("Parameters"), parameters(file.parameters)),
             (self.tr("Context"), self._tokens(file.context_max)),
@@ -62,7 +62,7 @@ class ModelFactsCard(Panel):
             (self.tr("Chat template"), self._template(found.template)),
             (self.tr("Tokenizer"), self._tokenizer(found)),
             (self.tr("Repository"), self._repository(found.entry)),
-            (self.tr("Where from"), source_sentence(found.entry.source)),
+            (self.tr("Source"), source_sentence(found.entry.source)),
             (self.tr("Checked"), self._checked(found.entry)),
         ]
         return [(name, text) for name, text in lines if text]
@@ -92,10 +92,10 @@ class ModelFactsCard(Panel):
         if template.trouble:
             return translated(template.trouble)
         if not template.present:
-            return self.tr("None in the file; ChatML stands in")
+            return self.tr("None in the file; ChatML is used")
         parts = [self.tr("In the file")]
         if template.system_prompt:
-            parts.append(self.tr("with a place for the system prompt"))
+            parts.append(self.tr("supports a system prompt"))
         if template.thinking:
             parts.append(self.tr("thinks before it answers"))
         return ", ".join(parts)
@@ -112,13 +112,13 @@ class ModelFactsCard(Panel):
 
     def _checked(self, entry: ModelEntry) -> str:
         if entry.verified is None:
-            return self.tr("Not yet: “Check the file” reads every byte")
-        return self.tr("On {0}, and as it should be").format(day(entry.verified))
+            return self.tr("Not yet; use “Check the file”")
+        return self.tr("On {0}: intact").format(day(entry.verified))
 
     def _mix(self, found: ModelDetails) -> ShareBar:
         tensors = found.file.tensors
         parts = [BarPart(f"{it.type} {it.share * 100:.0f} %", it.size_bytes) for it in tensors]
-        return ShareBar("mixBar", self.tr("Its quantisations"), limited(parts, self.tr("{0} more")))
+        return ShareBar("mixBar", self.tr("Quantisations"), limited(parts, self.tr("{0} more")))
 
 
 def parameters(count: int) -> str:

@@ -118,10 +118,10 @@ class OwnSettings(Panel):
             row.show_own(own.get(name))
         titles = [translated(fields()[name].title or name) for name in self._rows if name in own]
         if titles:
-            text = self.tr("Of its own: {0}. Everything else is as in the settings.")
+            text = self.tr("Changed: {0}. Everything else follows the settings.")
             self._summary.setText(text.format(", ".join(titles)))
         else:
-            self._summary.setText(self.tr("Everything is as in the settings."))
+            self._summary.setText(self.tr("Everything follows the settings."))
 
     def show_problem(self, name: str, error: UserError) -> None:
         if name in self._rows:
@@ -137,5 +137,5 @@ class OwnSettings(Panel):
 
     def _unfold(self, unfolded: bool) -> None:
         self._form.setVisible(unfolded)
-        text = self.tr("Fold them up") if unfolded else self.tr("Change them…")
+        text = self.tr("Hide") if unfolded else self.tr("Change…")
         self._toggle.redraw("sliders", text)

@@ -47,7 +47,7 @@ class ChoicePanel(Panel):
         what = self.tr("{0} in {1} files") if parts > 1 else self.tr("{0}")
         self.box.addWidget(Label(what.format(choice.variant.label, parts), "muted"))
         self._sentence = Label(
-            self.tr("Working out what it takes here…"), name="fitSentence", wrap=True
+            self.tr("Estimating memory on this computer…"), name="fitSentence", wrap=True
         )
         self._bars = MemoryBars()
         self._bars.hide()
@@ -82,13 +82,13 @@ class ChoicePanel(Panel):
 
     def show_not_judged(self, error: UserError) -> None:
         """Show that only the verdict by size is known."""
-        text = self.tr("Judged by its size only. {0} {1}")
+        text = self.tr("Estimated from its size only. {0} {1}")
         self._sentence.setText(text.format(translated(error.what), translated(error.why)))
 
     def show_waiting(self) -> None:
         """Show that it was asked for, and is not in the queue yet."""
         self._button.setEnabled(False)
-        self._line.say(self.tr("Adding it to the downloads…"))
+        self._line.say(self.tr("Starting the download…"))
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         found = download_of(downloads, self._repository.id, self.choice.variant.label)
@@ -97,6 +97,6 @@ class ChoicePanel(Panel):
     def _along(self) -> list[str]:
         lines = []
         if (drafter := self.choice.drafter) is not None:
-            text = self.tr("Its drafter comes along ({0}): answers come faster, and stay the same.")
+            text = self.tr("Includes its drafter ({0}): answers come faster and stay the same.")
             lines.append(text.format(size(drafter.size)))
         return lines

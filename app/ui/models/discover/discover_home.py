@@ -62,7 +62,7 @@ class DiscoverHome(PartPage):
         if self._searching.isVisibleTo(self) or not families:
             return
         card = Panel("card", "families", margins=(2.5, 2, 2.5, 2), spacing=1.5)
-        card.box.addWidget(Label(self.tr("What Hearth’s list knows"), "strong"))
+        card.box.addWidget(Label(self.tr("In Hearth’s list"), "strong"))
         for family in families:
             card.box.addWidget(Label(f"{family.name}{BETWEEN}{family.licence}", "group"))
             grid = QGridLayout()

@@ -45,7 +45,7 @@ class OffersArea(QWidget):
     def show_looking(self) -> None:
         self._clear()
         self._column.addWidget(
-            Label(self.tr("Looking at what this computer can run…"), "muted", name="offersWait")
+            Label(self.tr("Checking what this computer can run…"), "muted", name="offersWait")
         )
 
     def show_offers(self, offers: Offers) -> None:

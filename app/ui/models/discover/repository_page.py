@@ -293,8 +293,8 @@ class RepositoryPage(PartPage):
         if drafts:
             what = self.tr("This is a drafter, not a model to chat with.")
             do = self.tr(
-                "It guesses ahead for the model that its name says. Get that model: its drafter "
-                "comes along where there is one for it."
+                "It helps the model in its name to answer faster. Get that model: its "
+                "drafter is included where there is one."
             )
         card.box.addWidget(Label(what, "strong", wrap=True))
         card.box.addWidget(Label(do, "muted", wrap=True))

@@ -83,7 +83,7 @@ class Results(QWidget):
         elif len(found) < Query.limit:
             text = self.tr("{0} models")
         else:
-            text = self.tr("The first {0} models; more words find fewer")
+            text = self.tr("The first {0} models; add words to narrow the search")
         rows: list[QWidget] = [Label(text.format(len(found)), "group", name="resultCount")]
         for one in found:
             row = ResultRow(one)

@@ -60,9 +60,9 @@ class TokenDialog(Dialog):
     def show_saved(self, account: str | None, untested: str | None, warning: str | None) -> None:
         """Show that it is kept. account: whose it is; None if untested, for the reason given."""
         if account is not None:
-            said = self.tr("The Hub knows it as {0}. It is kept.").format(account)
+            said = self.tr("Saved. The token belongs to {0}.").format(account)
         else:
-            said = " ".join((self.tr("It is kept."), translated(untested or "")))
+            said = " ".join((self.tr("Saved."), translated(untested or "")))
         self._say(said, "good")
         self._kept.setText(translated(warning or "") or self._kept.text())
         self._field.clear()
@@ -135,7 +135,7 @@ class TokenQuestion(QObject):
     def _open(self, warning: str) -> None:
         if self._dialog is not None:
             return
-        kept = warning or self.tr("It is kept in the system’s keyring, never in a file.")
+        kept = warning or self.tr("It is stored in the system’s keyring, never in a file.")
         dialog = TokenDialog(kept, bool(warning), self._window)
         dialog.save.connect(self._save)
         dialog.where.connect(lambda: self._notifier.offer_to_open(self._where()))

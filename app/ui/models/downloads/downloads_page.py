@@ -37,7 +37,7 @@ class PaceCard(Panel):
         super().__init__("card", "paceCard", margins=(2.5, 2, 2.5, 2), spacing=1.5, parent=parent)
         self._settings = settings
         self._rows: dict[str, SettingRow] = {}
-        self.box.addWidget(Label(self.tr("How fast"), "group"))
+        self.box.addWidget(Label(self.tr("Speed"), "group"))
         for name in _NAMES:
             self._rows[name] = self._row(name, settings.current)
             self.box.addWidget(self._rows[name])
@@ -106,7 +106,7 @@ class DownloadRow(Panel):
         self._download = download
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setToolTip(
-            self.tr("Space pauses and goes on, Del cancels, Ctrl+Up and Ctrl+Down move it.")
+            self.tr("Space pauses and resumes, Del cancels, Ctrl+Up and Ctrl+Down move it.")
         )
         head = QHBoxLayout()
         head.setSpacing(GRID // 2)
@@ -169,7 +169,7 @@ class DownloadRow(Panel):
         paused = state == "paused"
         self._turn.setVisible(going)
         self._turn.redraw("play" if paused else "pause")
-        text = self.tr("Go on with {0}") if paused else self.tr("Pause {0}")
+        text = self.tr("Resume {0}") if paused else self.tr("Pause {0}")
         self._turn.rename(text.format(label))
         self._up.setVisible(going)
         self._up.setEnabled(not first)
@@ -232,20 +232,20 @@ class DownloadsPage(PartPage):
         self._going: list[str] = []
         online = LabelledButton("online", self.tr("Go online"), "downloadsGoOnline")
         online.clicked.connect(self.go_online)
-        text = self.tr("Hearth is offline: nothing is downloaded. What has come is kept.")
+        text = self.tr("Hearth is offline, so nothing is downloaded. What was downloaded is kept.")
         self._offline = self._banner("downloadsOffline", "offline", text, online)
         text = self.tr(
-            "Your system says that this connection is metered: what comes may cost money."
+            "Your system says that this connection is metered: downloads may cost money."
         )
         self._metered = self._banner("downloadsMetered", "warning", text)
-        self._wait = Label(self.tr("Looking at the queue…"), "muted", name="lookingAtDownloads")
+        self._wait = Label(self.tr("Loading the downloads…"), "muted", name="lookingAtDownloads")
         self.column.addWidget(self._wait)
         self._empty = self._make_empty()
         self.column.addWidget(self._empty)
         self._list = QVBoxLayout()
         self._list.setSpacing(GRID)
         self.column.addLayout(self._list)
-        self._clear = LabelledButton("check", self.tr("Clear what has come"), "clearDownloads")
+        self._clear = LabelledButton("check", self.tr("Clear finished"), "clearDownloads")
         self._clear.clicked.connect(service.clear_done)
         self._clear.hide()
         self.column.addWidget(self._clear, 0, Qt.AlignmentFlag.AlignLeft)
@@ -328,7 +328,7 @@ class DownloadsPage(PartPage):
             return
         lines = [
             self.tr("Cancel {0}?").format(download.wanted.label),
-            self.tr("What has come of it, {0}, is removed; a pause would keep it.").format(
+            self.tr("The {0} downloaded so far are deleted; pausing would keep them.").format(
                 size(download.bytes_done)
             ),
         ]
@@ -356,8 +356,8 @@ class DownloadsPage(PartPage):
         card = Panel("card", "noDownloads", across=True, margins=(2.5, 2, 2, 2), spacing=1.5)
         texts = QVBoxLayout()
         texts.setSpacing(2)
-        texts.addWidget(Label(self.tr("Nothing is on its way."), "strong"))
-        said = self.tr("Models that you choose under Discover come here, and can be paused.")
+        texts.addWidget(Label(self.tr("No downloads."), "strong"))
+        said = self.tr("Models that you get under Discover appear here.")
         texts.addWidget(Label(said, "muted", wrap=True))
         card.box.addLayout(texts, 1)
         button = LabelledButton("search", self.tr("Discover models"), "discoverModels")

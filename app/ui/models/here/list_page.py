@@ -48,9 +48,9 @@ class DiskCard(Panel):
 
     def show_use(self, overview: Overview) -> None:
         count = len(overview.models)
-        text = self.tr("{0} models take {1} of the disk; {2} are free.")
+        text = self.tr("{0} models take {1} on disk; {2} are free.")
         if count == 1:
-            text = self.tr("One model takes {1} of the disk; {2} are free.")
+            text = self.tr("One model takes {1} on disk; {2} are free.")
         self._sentence.setText(text.format(count, size(overview.total), size(overview.free)))
         if self._bar is not None:
             self._bar.hide()
@@ -160,7 +160,7 @@ class ListPage(PartPage):
         """Show why there is no list."""
         self._overview = None
         self._rows.show_models((), {}, anew=True)
-        card = ProblemCard(error, [("lookAgain", "again", self.tr("Look again"))])
+        card = ProblemCard(error, [("lookAgain", "again", self.tr("Check again"))])
         card.acted.connect(self.again)
         self._say_instead(card)
 
@@ -205,7 +205,7 @@ class ListPage(PartPage):
 
     def _nothing(self, words: str) -> QWidget:
         card = Panel("card", "nothingFound", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
-        text = self.tr("No model here matches “{0}”.").format(words.strip())
+        text = self.tr("No model matches “{0}”.").format(words.strip())
         card.box.addWidget(Label(text, "muted", wrap=True), 1)
         clear = LabelledButton("close", self.tr("Clear the filter"), "clearFilter")
         clear.clicked.connect(self._filter.clear)
@@ -234,6 +234,6 @@ class ListPage(PartPage):
     def _make_drop_hint(self) -> Panel:
         hint = Panel("banner", "dropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)
         hint.box.addWidget(Picture("download", "accent_text"))
-        hint.box.addWidget(Label(self.tr("Let go to add the model file."), "strong"), 1)
+        hint.box.addWidget(Label(self.tr("Drop to add the model file."), "strong"), 1)
         hint.hide()
         return hint

@@ -121,7 +121,7 @@ def test_what_is_too_large_says_so(catalogue: Catalogue) -> None:
 
 def test_without_a_card_nothing_can_be_had(catalogue: Catalogue) -> None:
     found = counterparts(TWELVE, "vllm", [TWELVE], catalogue, None)
-    assert {it.why_not for it in found} == {"There is no NVIDIA card here for it."}
+    assert {it.why_not for it in found} == {"This computer has no NVIDIA card for it."}
 
 
 def test_back_to_llama(catalogue: Catalogue) -> None:

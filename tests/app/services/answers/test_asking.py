@@ -28,13 +28,13 @@ def kept(answer: StoredMessage) -> Asked:
 def test_whoever_began_an_answer_that_another_model_ended_is_named() -> None:
     answer = written(EMPTY, "Guide", "Guide", "Guide on team", "Large")
     assert (kept(answer).name, kept(answer).parts) == ("Large", 4)
-    assert dict(rows_of(answer))["Begun by"] == "Guide, Guide on team"
+    assert dict(rows_of(answer))["Started by"] == "Guide, Guide on team"
 
 
 def test_one_model_that_was_stopped_and_went_on_has_begun_it_itself() -> None:
     answer = written(EMPTY, "Guide", "Guide")
     assert (kept(answer).parts, kept(answer).before) == (2, ())
-    assert "Begun by" not in dict(rows_of(answer))
+    assert "Started by" not in dict(rows_of(answer))
 
 
 def test_an_answer_of_which_nothing_came_was_begun_by_nobody() -> None:

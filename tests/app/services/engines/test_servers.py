@@ -172,7 +172,7 @@ def test_a_host_that_there_cannot_be_is_refused(place: Place) -> None:
 def test_one_without_a_name_is_called_by_its_host(place: Place) -> None:
     with OpenAiServer(api_key=KEY) as server, pytest.raises(ServerRefused) as caught:
         place.servers.test(ServerProfile("", "", server.address))
-    assert caught.value.what == "127.0.0.1 wants a key."
+    assert caught.value.what == "127.0.0.1 requires a key."
 
 
 def test_no_key_shows_in_what_is_lent(place: Place) -> None:

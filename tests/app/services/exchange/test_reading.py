@@ -265,8 +265,8 @@ def test_a_folder_with_all_of_them(tmp_path: Path) -> None:
     (found,) = read(tmp_path)
     assert titles(found) == ["A cat", "Fish soup", "Numbers"]
     assert [(it.what, it.why) for it in found.not_read] == [
-        ("c/broken.chat", "The file breaks off."),
-        ("c/e.json: “Gone”", "Its tree of messages is empty."),
+        ("c/broken.chat", "The file ends too early."),
+        ("c/e.json: “Gone”", "It has no messages."),
         ("c/f.json", DAMAGED),
     ]
 
@@ -289,19 +289,11 @@ def test_a_report_says_what_was_read_and_what_not(tmp_path: Path) -> None:
     bad.write_text("no export")
     files = read(good, bad, tmp_path / "gone.json")
     assert told(reports(files, {}), done=True) == (
-        "good.json\n"
-        "Imported: 1 chat with 4 messages from ChatGPT.\n"
-        "Left out, as Hearth has no place for it: calls and results of tools (2).\n"
-        "Not read: 1.\n"
-        "  “Empty”: Nothing was said in it.\n"
-        "\n"
-        "bad.json\n"
-        "Not read: 1.\n"
-        "  bad.json: Hearth knows no chats of any program in it.\n"
-        "\n"
-        "gone.json\n"
-        "Not read: 1.\n"
-        "  gone.json: The system says: No such file or directory."
+        "good.json\nImported: 1 chat with 4 messages from ChatGPT.\nLeft out, because "
+        "Hearth does not support it: calls and results of tools (2).\nNot read: 1.\n  "
+        "“Empty”: It has no messages.\n\nbad.json\nNot read: 1.\n  bad.json: It contains "
+        "no chats that Hearth can read.\n\ngone.json\nNot read: 1.\n  gone.json: The "
+        "system says: No such file or directory."
     )
     chat_id = files[0].chats[0].chat.id
     assert "Already here: 1 chat." in told(reports(files, {chat_id: False}), done=False)

@@ -93,9 +93,7 @@ def test_a_large_list_is_read_chat_by_chat(tmp_path: Path, monkeypatch: pytest.M
     path.write_text(json.dumps(chats), encoding="utf-8")
     found = read(path)
     assert len(found.chats) == 29
-    assert [it.why for it in found.not_read] == [
-        "It would take more memory than Hearth gives an import."
-    ]
+    assert [it.why for it in found.not_read] == ["Importing it would take too much memory."]
 
 
 def test_a_large_list_that_breaks_off_is_read_as_far_as_it_goes(

@@ -78,8 +78,8 @@ def catalogue_for(header: GgufHeader, **changes: Any) -> Catalogue:
 def test_the_drafter_that_can_be_downloaded_is_named(lone: GgufHeader) -> None:
     advise = with_catalogue(lambda: catalogue_for(lone))
     assert advise(lone) == (
-        "This file has no MTP head; the 59 MB drafter for it can be downloaded"
-        " (unsloth/gemma-4-E2B-it-qat-GGUF/mtp-gemma-4-E2B-it.gguf)"
+        "This model can answer faster with its 59 MB drafter, which can be downloaded "
+        "(unsloth/gemma-4-E2B-it-qat-GGUF/mtp-gemma-4-E2B-it.gguf)"
     )
 
 
@@ -110,4 +110,4 @@ def test_a_plan_says_what_could_draft(services: Services, tmp_path: Path) -> Non
     starter = services.library.find("starter")
     runtime.lease(starter, LoadOptions(mtp=False), lambda _: None, CancelToken()).close()
     notes = [plan.mtp_note for plan in services.engine.plans]
-    assert notes == ["Get it.", "Drafting ahead is switched off for this model."]
+    assert notes == ["Get it.", "Guessing ahead is switched off for this model."]

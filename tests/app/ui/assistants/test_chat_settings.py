@@ -31,13 +31,13 @@ def test_a_value_is_set_and_taken_back_for_one_chat(ui: Ui) -> None:
     ui.presenters.settings.set("system_prompt", "Of the app.")
     ui.ask("One")
     open_all(ui)
-    assert source(ui, "system_prompt") == "from the settings"
+    assert source(ui, "system_prompt") == "Default"
     set_temperature(ui, 0.4)
-    assert source(ui, "temperature") == "of this chat"
+    assert source(ui, "temperature") == "Set here"
     ui.ask("Two")
     assert ui.engine.requests[-1].sampling.temperature == 0.4
     ui.click("take-back-temperature")
-    assert source(ui, "temperature") == "from the model’s own settings"
+    assert source(ui, "temperature") == "Set for the model"
     ui.ask("Three")
     assert ui.engine.requests[-1].sampling.temperature == 0.0
 
@@ -48,7 +48,7 @@ def test_an_adapter_is_chosen_by_its_name(ui: Ui) -> None:
     editor = ui.find(QLineEdit, "edit-adapter")
     editor.setText("law")
     editor.editingFinished.emit()
-    assert source(ui, "adapter") == "of this chat"
+    assert source(ui, "adapter") == "Set here"
     ui.ask("Two")
     ui.click("take-back-adapter")
     ui.ask("Three")
@@ -61,7 +61,7 @@ def test_it_follows_the_chat_that_is_open(ui: Ui) -> None:
     open_all(ui)
     set_temperature(ui, 0.4)
     ui.press("Ctrl+N")
-    assert source(ui, "temperature") != "of this chat"
+    assert source(ui, "temperature") != "Set here"
     set_temperature(ui, 0.9)
     ui.ask("Two")
     assert ui.engine.requests[-1].sampling.temperature == 0.9
@@ -76,7 +76,7 @@ def test_an_assistant_is_chosen_for_a_chat_that_is_under_way(ui: Ui) -> None:
     box = ui.find(QComboBox, "chatAssistant")
     box.setCurrentIndex(1)
     box.activated.emit(1)
-    assert source(ui, "system_prompt") == source(ui, "temperature") == "from the assistant"
+    assert source(ui, "system_prompt") == source(ui, "temperature") == "Set by the assistant"
     ui.ask("Two")
     assert ui.engine.requests[-1].messages[0].text == "Rhyme."
 
@@ -87,14 +87,14 @@ def test_a_preset_is_chosen_made_and_deleted(ui: Ui) -> None:
     box.activated.emit(2)
     assert ui.find(QDoubleSpinBox, "edit-temperature").value() == 1.1
     set_temperature(ui, 0.77)
-    assert ui.find(QComboBox, "presets").currentText() == "Own values"
+    assert ui.find(QComboBox, "presets").currentText() == "Custom"
     ui.click("keepPreset")
     dialog = ui.find(QInputDialog, "presetName")
     dialog.setTextValue("Mine")
     dialog.accept()
     assert ui.find(QComboBox, "presets").currentText() == "Mine"
     ui.click("dropPreset")
-    assert ui.find(QComboBox, "presets").currentText() == "Own values"
+    assert ui.find(QComboBox, "presets").currentText() == "Custom"
     ui.window.notifier.undo()
     assert ui.find(QComboBox, "presets").currentText() == "Mine"
 
@@ -115,7 +115,7 @@ def test_a_model_that_is_chosen_in_a_chat_is_of_that_chat(ui: Ui, tmp_path: Path
     assert ui.presenters.chat_settings.model(first) == other
     ui.press("Ctrl+Shift+E")
     assert ui.find(QComboBox, "chatModel").currentText() == "other"
-    assert ui.find(Label, "source-model").text() == "of this chat"
+    assert ui.find(Label, "source-model").text() == "Set here"
 
 
 def test_a_model_that_is_gone_is_named(ui: Ui) -> None:

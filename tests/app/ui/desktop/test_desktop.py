@@ -94,7 +94,7 @@ def test_a_model_is_added(ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "a.gguf"
     path.write_bytes(b"GGUF")
     drop(ui, files(path))
-    assert "Use a.gguf where it lies?" in ui.find(QLabel, "line1").text()
+    assert "How should a.gguf be added?" in ui.find(QLabel, "line1").text()
     ui.click("addNothing")
 
 
@@ -108,7 +108,7 @@ def test_what_is_no_text_is_explained(ui: Ui, tmp_path: Path) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(b"\0\xff")
     drop(ui, files(path))
-    assert toast(ui).startswith("a.bin cannot be put into a message.")
+    assert toast(ui).startswith("a.bin cannot be added to a message.")
 
 
 def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:

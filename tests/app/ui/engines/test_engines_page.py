@@ -91,7 +91,7 @@ def test_the_price_is_said_before_anything_starts(ui: Ui, installer: ScriptedIns
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
     assert installer.did == ["check cuda"]
     assert text(ui, "priceDownload") == "5.1 GB"
-    assert text(ui, "priceDisk") == "9.8 GB stay; up to 24 GB while it is made"
+    assert text(ui, "priceDisk") == "9.8 GB; up to 24 GB during the installation"
     assert "25 minutes" in text(ui, "priceTime")
     assert str(ui.presenters.data_folder / "engines" / "vllm") in text(ui, "priceTouched")
     button = ui.find(QPushButton, "installVllm")
@@ -209,8 +209,8 @@ def test_the_worker_is_seen_with_its_log_and_stopped(
     )  # fmt: skip
     ui.qtbot.waitUntil(lambda: text(ui, "workerState") == "Running: Gemma 4 E4B")
     assert text(ui, "workerFacts") == (
-        "Holds 11 GB of memory; what its processes share is counted once. Without a message it "
-        "stops in about 25 minutes."
+        "Uses 11 GB of memory; what its processes share is counted once. Without a "
+        "message it stops in about 25 minutes."
     )
     assert ui.find(QPlainTextEdit, "workerLog").toPlainText() == "INFO one\nINFO two"
     ui.click("stopWorker")

@@ -29,7 +29,7 @@ def test_it_stays_and_says_so(ui: Ui, older: str) -> None:
     ui.window.open_chat(older)
     assert ui.find(QLabel, "stayLineWhat").text() == "This chat stays on this computer"
     assert ui.find(QLabel, "stayLineWhy").text() == (
-        "team:qwen3-32b was not chosen for this chat, so a model on this computer answers."
+        "You did not choose team:qwen3-32b for this chat, so a model on this computer answers."
     )
     assert not ui.has("engineBadge")
     ui.ask("And another one")

@@ -128,7 +128,7 @@ def test_one_that_has_to_be_fetched_says_its_price_and_asks(
 
 
 def test_one_that_does_not_suit_this_computer_says_why(ui: Ui, manager: ScriptedManager) -> None:
-    why = "There is no NVIDIA card here for it."
+    why = "This computer has no NVIDIA card for it."
     manager.others = (replace(FETCHED, why_not=why),)
     found = button(ui, "elsewhere-vllm")
     assert not found.isEnabled()
@@ -247,7 +247,7 @@ def test_a_failure_leads_to_the_settings_or_the_installation(ui: Ui) -> None:
     ui.find(QPushButton, "way-engines").window().close()
     ui.window.new_chat()
     fail(ui, Action("install", "vllm"))
-    assert ui.find(QPushButton, "fixFailure").text() == "See what it takes to install it"
+    assert ui.find(QPushButton, "fixFailure").text() == "See what it needs"
     ui.click("fixFailure")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
 

@@ -45,7 +45,7 @@ def test_chats_are_looked_at_imported_and_taken_back(ui: Ui, export: Path) -> No
     chooser.reject()
     wait_for(ui, "Chats to import: 2")
     assert "Can be imported: 2 chats with 8 messages from ChatGPT." in said(ui)
-    assert "“Empty”: Nothing was said in it." in said(ui)
+    assert "“Empty”: It has no messages." in said(ui)
     assert ui.app.chats.chats() == []
     ui.click("importGo")
     wait_for(ui, "Chats imported: 2")

@@ -157,7 +157,7 @@ def test_a_search_without_a_hit_says_so(ui: Ui) -> None:
     ui.press("Shift+F1")
     field = search(ui, "xylophone")
     ui.qtbot.waitUntil(lambda: ui.has("noGuideFound"))
-    assert ui.find(QLabel, "noGuideFound").text() == "No guide holds “xylophone”."
+    assert ui.find(QLabel, "noGuideFound").text() == "No guide contains “xylophone”."
     QTest.keyClick(field, Qt.Key.Key_Return)
     assert not ui.has("guideText")
     field.clear()

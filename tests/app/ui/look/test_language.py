@@ -79,7 +79,7 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
             "Dieses Modell kann schneller antworten: bis zu 2,1x auf diesem Computer",
         ),
         (
-            "The bytes of The weather.gguf have changed since they were downloaded or added.",
+            "The weather.gguf has changed since it was downloaded or added.",
             "Die Bytes von The weather.gguf haben sich seit dem Download oder Hinzufügen geändert.",
         ),
     ],

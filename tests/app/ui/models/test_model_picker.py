@@ -195,14 +195,14 @@ def test_what_an_answer_has_loaded_is_marked(several: Ui) -> None:
 
 def test_a_choice_is_of_this_chat_until_it_is_wanted_for_new_ones(several: Ui) -> None:
     picker = opened(several)
-    assert several.find(QLabel, "usualModel").text() == "New chats begin with it too."
+    assert several.find(QLabel, "usualModel").text() == "New chats use it too."
     assert not several.has("useForNew")
     QTest.keyClicks(picker.list.field, "bare")
     keys(picker, Qt.Key.Key_Return)
     assert several.find(QLabel, "toastLine1").text() == "bare answers in this chat."
     assert several.presenters.settings.current.model == "starter"
     opened(several)
-    assert several.find(QLabel, "usualModel").text().endswith("New chats begin with Starter guide.")
+    assert several.find(QLabel, "usualModel").text().endswith("New chats use Starter guide.")
     several.click("useForNew")
     assert several.presenters.settings.current.model == "bare"
     several.window.new_chat()

@@ -86,9 +86,9 @@ def test_a_drafter_by_itself_and_what_was_done_before_are_no_news(strip: Downloa
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"state": "waiting"}, "Waiting its turn"),
+        ({"state": "waiting"}, "Waiting"),
         ({"state": "paused"}, "Paused at 34 %"),
-        ({"state": "retrying", "retry_in_s": 5.0}, "Tries again in 5 s"),
+        ({"state": "retrying", "retry_in_s": 5.0}, "Trying again in 5 s"),
         ({"state": "verifying"}, "Checking the file"),
         ({"state": "running", "bytes_per_s": None, "seconds_left": None}, "34 %"),
     ],

@@ -65,7 +65,7 @@ def test_a_key_that_a_server_comes_to_want_is_entered_at_the_failed_answer(ui: U
         server.api_key = "sk-of-the-team"
         ui.ask("Hi")
         ui.qtbot.waitUntil(lambda: ui.has("fixFailure"))
-        assert text(ui, "failureWhat") == "team wants a key."
+        assert text(ui, "failureWhat") == "team requires a key."
         ui.click("fixFailure")
         QTest.keyClicks(ui.find(QLineEdit, "key"), "sk-of-the-team")
         ui.click("saveKey")

@@ -51,7 +51,7 @@ def test_search_filters_while_one_types(three: Ui) -> None:
     three.qtbot.waitUntil(lambda: three.titles == ["Pears"])
     QTest.keyClicks(field, "x")
     three.qtbot.waitUntil(lambda: three.titles == [])
-    assert three.find(QLabel, "noChats").text() == "No chat holds “peax”."
+    assert three.find(QLabel, "noChats").text() == "No chat contains “peax”."
     three.press("Esc")
     three.qtbot.waitUntil(lambda: len(three.titles) == 3)
 
@@ -351,7 +351,7 @@ def test_a_folder_is_renamed_and_read_out(three: Ui) -> None:
     three.presenters.chats.make_folder("Fruit")
     three.qtbot.waitUntil(lambda: "Fruit" in shown(three))
     spoken = row_of(three, "Fruit").data(Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken == "Folder Fruit, open, 0 chats"
+    assert spoken == "Folder Fruit, expanded, 0 chats"
     pick(three, "Fruit", "rename")
     editor = three.find(QLineEdit, "renameRow")
     editor.selectAll()

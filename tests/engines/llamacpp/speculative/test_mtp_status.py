@@ -25,8 +25,8 @@ def test_a_gain_above_its_bound_by_noise_is_not_called_impossible() -> None:
 def test_what_cannot_win_is_told_with_the_cost() -> None:
     assert truth.cannot_win(CHEAP) is None
     assert truth.cannot_win(DEAR) == (
-        "No gain on this computer. A step with one guess takes as long as 2.4 steps without, and"
-        " writes 2 tokens at most."
+        "No gain on this computer: a step with one guess takes 2.4 times as long and "
+        "writes at most 2 tokens."
     )
 
 

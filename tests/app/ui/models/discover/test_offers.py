@@ -57,7 +57,7 @@ def test_a_card_shows_how_its_download_stands(discover: Ui) -> None:
     discover.click("get-default")
     shown = card(discover, "default")
     words = part(shown, QLabel, "downloadWords")
-    discover.qtbot.waitUntil(lambda: words.text() == "Waiting its turn")
+    discover.qtbot.waitUntil(lambda: words.text() == "Waiting")
     assert not part(shown, QPushButton, "get-default").isEnabled()
     for download in discover.app.downloads.downloads():
         discover.app.downloads.cancel(download.id)

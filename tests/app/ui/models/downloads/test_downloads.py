@@ -80,7 +80,7 @@ def test_a_drafter_by_itself_says_whom_it_serves_and_is_not_to_be_used(ui: Ui) -
     model = add(ui)
     wait_for(ui, model, "done")
     ui.qtbot.waitUntil(
-        lambda: state.text() == "Ready: a drafter, which guesses ahead for tiny-Q4_0."
+        lambda: state.text() == "Ready: a drafter, which helps tiny-Q4_0 to answer faster."
     )
     assert ui.has(f"use-{model}")
     ui.window.go_to("models", "here")

@@ -72,7 +72,7 @@ def test_everything_is_in_one_list(here: Ui) -> None:
     wait = here.qtbot.waitUntil
     wait(lambda: part(row, QLabel, "modelQuantisation").text() == "F16")
     assert part(row, QLabel, "modelSource").text() == "Ollama"
-    assert part(row, QLabel, "modelUsed").text() == "Never used here"
+    assert part(row, QLabel, "modelUsed").text() == "Never used"
     starter = here.find(ModelRow, "model-starter")
     wait(lambda: part(starter, QLabel, "modelMtp").isVisible())
     assert text(here, "diskUse").startswith("3 models take")
@@ -155,7 +155,7 @@ def test_a_name_that_is_taken_is_refused(here: Ui) -> None:
 
 def test_a_setting_of_its_own_holds_and_is_taken_back(here: Ui) -> None:
     open_details(here, "mistral-7b")
-    assert text(here, "ownSummary") == "Everything is as in the settings."
+    assert text(here, "ownSummary") == "Everything follows the settings."
     here.click("toggleOwnSettings")
     assert text(here, "general-temperature") == "As in the settings"
     here.find(QDoubleSpinBox, "temperature").setValue(0.2)
