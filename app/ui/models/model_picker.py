@@ -23,6 +23,7 @@ from app.ui.widgets.popover import Popover
 
 if TYPE_CHECKING:
     from app.core.models.counterparts import Counterpart
+    from app.core.models.entry import ModelEntry
 
 _WIDTH: Final = 480
 _HEIGHT: Final = 420
@@ -131,3 +132,15 @@ class ModelPicker(Popover):
             button.setEnabled(False)
             button.setToolTip(translated(other.why_not))
         return button
+
+
+def pick_other_model(
+    entries: Sequence[ModelEntry], current: str, use: Callable[[str], object], anchor: QWidget
+) -> None:
+    """Open the list of the models that are not the current one; use(id): one was chosen."""
+    picker = ModelPicker((), anchor.window(), loads=False)
+    others = [entry for entry in entries if current not in {entry.id, entry.name}]
+    picker.list.show_models(others, "", {}, {})
+    picker.chosen.connect(picker.close)
+    picker.chosen.connect(use)
+    picker.open_under(anchor)

@@ -56,7 +56,7 @@ class ChatQueue(QObject):
         generation.ended.connect(self._answer_changed)
 
     def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """Set the models for the menu. current: the id or name of the chat's."""
+        """Set the models to choose from. current: the id or name of the chat's."""
         self._entries, self._current = entries, current
 
     def show_chat(self, chat_id: str | None) -> None:
@@ -93,9 +93,12 @@ class ChatQueue(QObject):
             self._waiting.send_all(self._chat_id)
 
     def _fill(self, menu: QMenu) -> None:
-        from app.ui.chat.transcript.message_menu import fill_models
+        action = menu.addAction(self.tr("Send to another model…"))
+        action.setObjectName("sendToAnother")
+        action.setEnabled(bool(self._composer.text.strip()))
+        action.triggered.connect(lambda: self._pick())  # noqa: PLW0108 - not told that it is checked
 
-        models = menu.addMenu(self.tr("Send to another model"))
-        models.setObjectName("sendToChoices")
-        models.setEnabled(bool(self._composer.text.strip()))
-        fill_models(models, self._entries, self._current, self._ask)
+    def _pick(self) -> None:
+        from app.ui.models.model_picker import pick_other_model
+
+        pick_other_model(self._entries, self._current, self._ask, self._composer)

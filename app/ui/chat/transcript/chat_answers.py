@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Signal
@@ -111,6 +112,7 @@ class ChatAnswers(QObject):
         super().__init__(parent)
         self._window = parent
         self._transcript = transcript
+        self._composer = composer
         self._generation = generation
         self._branches = answering.branches
         self._reproducing = answering.reproducing
@@ -154,7 +156,7 @@ class ChatAnswers(QObject):
         self.editing.set_send_with(settings.send_with)
 
     def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """Set the models for the menus. current: the id or name of the chat's."""
+        """Set the models to choose from. current: the id or name of the chat's."""
         self._models = (entries, current)
 
     def refresh(self, chat_id: str | None) -> None:
@@ -235,9 +237,16 @@ class ChatAnswers(QObject):
             dialog.chosen.connect(lambda changes: self._again(message, changes))
             dialog.open()
 
-        menu = again_menu(
-            entries, current, lambda changes: self._again(message, changes), other, self._window
-        )
+        def model() -> None:
+            from app.ui.models.model_picker import pick_other_model
+
+            view = self._transcript.view_of(message.id)
+            button = view.findChild(QWidget, "againMenu") if view is not None else None
+            anchor = button if button is not None and button.isVisible() else self._composer
+            again = partial(self._again, message)
+            pick_other_model(entries, current, lambda it: again({"model": it}), anchor)
+
+        menu = again_menu(partial(self._again, message), model, other, self._window)
         menu.popup(self._beside(message, "againMenu"))
 
     def _go_on(self, message: StoredMessage) -> None:

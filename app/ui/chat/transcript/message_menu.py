@@ -6,16 +6,12 @@ pin, branches, delete; menu and again_menu open a menu.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.chats.conversation import StoredMessage
-from app.core.models.entry import ModelEntry
-from app.ui.look.icons import icon
-from app.ui.look.theme import theme_of
-from app.ui.models.names import name_of
 
 _tr = QCoreApplication.translate
 Act = Callable[[str], None]
@@ -63,13 +59,16 @@ def message_menu(
 
 
 def again_menu(
-    entries: Sequence[ModelEntry],
-    current: str,
     again: Callable[[dict[str, object]], None],
+    model: Callable[[], None],
     other: Callable[[], None],
     parent: QWidget,
 ) -> QMenu:
-    """again(changes): answer again with these options changed. other: ask for settings first."""
+    """Make the menu for another answer.
+
+    again(changes): answer with these options changed. model, other: ask for a model, or for
+    settings first.
+    """
     menu = _menu("againChoices", parent)
     for name, text, changes in (
         ("againPlain", _tr("message", "Answer again"), {}),
@@ -79,32 +78,15 @@ def again_menu(
         action = menu.addAction(text)
         action.setObjectName(name)
         action.triggered.connect(lambda _=False, changes=changes: again(dict(changes)))
-    models = menu.addMenu(_tr("message", "With another model"))
-    models.setObjectName("againModels")
-    models.aboutToShow.connect(
-        lambda: fill_models(models, entries, current, lambda model: again({"model": model}))
-    )
     menu.addSeparator()
-    settings = menu.addAction(_tr("message", "With other settings…"))
-    settings.setObjectName("againSettings")
-    settings.triggered.connect(lambda _=False: other())
+    for name, text, ask in (
+        ("againModel", _tr("message", "With another model…"), model),
+        ("againSettings", _tr("message", "With other settings…"), other),
+    ):
+        action = menu.addAction(text)
+        action.setObjectName(name)
+        action.triggered.connect(lambda _=False, ask=ask: ask())
     return menu
-
-
-def fill_models(
-    menu: QMenu, entries: Sequence[ModelEntry], current: str, use: Callable[[str], None]
-) -> None:
-    """An entry for each model that is not the current one; called when the menu opens."""
-    menu.clear()
-    others = [entry for entry in entries if current not in {entry.id, entry.name}]
-    for entry in others:
-        action = menu.addAction(name_of(entry))
-        action.setObjectName(f"model-{entry.id}")
-        if entry.on_server:
-            action.setIcon(icon("server", theme_of(menu.palette()).muted, 16))
-        action.triggered.connect(lambda _=False, chosen=entry.id: use(chosen))
-    if not others:
-        menu.addAction(_tr("message", "No other model yet")).setEnabled(False)
 
 
 def _menu(name: str, parent: QWidget) -> QMenu:
