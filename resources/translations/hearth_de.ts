@@ -67,13 +67,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <source>Next place found</source>
-      <translation>Nächste Fundstelle</translation>
+      <source>Next match</source>
+      <translation>Nächster Treffer</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <source>Previous place found</source>
-      <translation>Vorige Fundstelle</translation>
+      <source>Previous match</source>
+      <translation>Voriger Treffer</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
@@ -172,13 +172,14 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <source>Quote what is selected</source>
+      <location filename="../../app/ui/chat/transcript/message_menu.py" />
+      <source>Quote the selection</source>
       <translation>Auswahl zitieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <source>How an answer came about</source>
-      <translation>Wie eine Antwort entstand</translation>
+      <source>Details of an answer</source>
+      <translation>Details zu einer Antwort</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
@@ -272,8 +273,8 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
-      <source>Usual size</source>
-      <translation>Übliche Größe</translation>
+      <source>Normal size</source>
+      <translation>Normale Größe</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
@@ -305,13 +306,13 @@
     </message>
     <message>
       <location filename="../../app/ui/announcing.py" />
-      <source>unfolded</source>
-      <translation>aufgeklappt</translation>
+      <source>expanded</source>
+      <translation>ausgeklappt</translation>
     </message>
     <message>
       <location filename="../../app/ui/announcing.py" />
-      <source>folded</source>
-      <translation>zugeklappt</translation>
+      <source>collapsed</source>
+      <translation>eingeklappt</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
@@ -346,8 +347,9 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
-      <source>As the settings say</source>
-      <translation>Wie in den Einstellungen</translation>
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <source>Default</source>
+      <translation>Standard</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
@@ -378,18 +380,14 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
-      <source>What is not set here is as the model and the settings have it.</source>
-      <translation>Was hier nicht festgelegt ist, gilt wie beim Modell und in den Einstellungen.</translation>
+      <source>Anything not set here follows the model and the settings.</source>
+      <translation>Was hier nicht gewählt ist, richtet sich nach Modell und Einstellungen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
-      <source>of this assistant</source>
-      <translation>von diesem Assistenten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistant_form.py" />
-      <source>left open</source>
-      <translation>offen gelassen</translation>
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <source>Set here</source>
+      <translation>Hier gewählt</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
@@ -422,13 +420,13 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
-      <source>No system prompt of its own.</source>
-      <translation>Ohne eigenen System-Prompt.</translation>
+      <source>No system prompt.</source>
+      <translation>Kein System-Prompt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
-      <source>An assistant answers in a certain way: with its own instructions, its own model and its own manner. Make one, or begin with one of these.</source>
-      <translation>Ein Assistent antwortet auf eine bestimmte Art: mit eigenen Anweisungen, eigenem Modell und eigenem Ton. Leg einen an oder beginne mit einem von diesen.</translation>
+      <source>An assistant has its own instructions, model and settings. Make one, or start with one of these.</source>
+      <translation>Ein Assistent hat eigene Anweisungen, ein eigenes Modell und eigene Einstellungen. Leg einen an oder beginne mit einem von diesen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
@@ -437,13 +435,14 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
-      <source>Change the assistant</source>
-      <translation>Assistent ändern</translation>
+      <source>Edit the assistant</source>
+      <translation>Assistent bearbeiten</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
-      <source>A new assistant</source>
-      <translation>Ein neuer Assistent</translation>
+      <location filename="../../app/ui/assistants/assistants_page.py" />
+      <source>New assistant</source>
+      <translation>Neuer Assistent</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
@@ -461,13 +460,13 @@
       <location filename="../../app/ui/assistants/assistant_list.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_row.py" />
-      <source>Change {0}</source>
-      <translation>{0} ändern</translation>
+      <source>Edit {0}</source>
+      <translation>{0} bearbeiten</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
-      <source>Make a copy of {0}</source>
-      <translation>{0} kopieren</translation>
+      <source>Duplicate {0}</source>
+      <translation>{0} duplizieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
@@ -543,11 +542,6 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistants_page.py" />
-      <source>New assistant</source>
-      <translation>Neuer Assistent</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistants_page.py" />
       <location filename="../../app/ui/prompts/prompt_use.py" />
       <source>Prompts</source>
       <translation>Prompts</translation>
@@ -569,38 +563,23 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <source>As the assistant and the settings say</source>
-      <translation>Wie Assistent und Einstellungen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <source>No assistant</source>
       <translation>Kein Assistent</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <source>from the settings</source>
-      <translation>aus den Einstellungen</translation>
+      <source>Set for the model</source>
+      <translation>Beim Modell gewählt</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <source>from the model’s own settings</source>
-      <translation>aus den Einstellungen des Modells</translation>
+      <source>Set by the assistant</source>
+      <translation>Vom Assistenten</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <source>from the assistant</source>
-      <translation>vom Assistenten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <source>of this chat</source>
-      <translation>von diesem Chat</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <source>of this message</source>
-      <translation>von dieser Nachricht</translation>
+      <source>Set for this message</source>
+      <translation>Für diese Nachricht</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
@@ -609,8 +588,8 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <source>They hold for this chat alone.</source>
-      <translation>Sie gelten nur für diesen Chat.</translation>
+      <source>For this chat only.</source>
+      <translation>Nur für diesen Chat.</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
@@ -619,8 +598,9 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/held_setting.py" />
-      <source>Take it back</source>
-      <translation>Zurücknehmen</translation>
+      <location filename="../../app/ui/settings/setting_row.py" />
+      <source>Reset</source>
+      <translation>Zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/held_setting.py" />
@@ -629,8 +609,9 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/held_setting.py" />
-      <source>{0}: take it back</source>
-      <translation>{0}: zurücknehmen</translation>
+      <location filename="../../app/ui/settings/setting_row.py" />
+      <source>Reset {0}</source>
+      <translation>{0} zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/model_box.py" />
@@ -684,23 +665,23 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/sampling_form.py" />
-      <source>Fewer values</source>
-      <translation>Weniger Werte</translation>
+      <source>Fewer options</source>
+      <translation>Weniger Optionen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/sampling_form.py" />
-      <source>Every value…</source>
-      <translation>Alle Werte …</translation>
+      <source>All options</source>
+      <translation>Alle Optionen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/sampling_form.py" />
-      <source>Own values</source>
+      <source>Custom</source>
       <translation>Eigene Werte</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/scratch_window.py" />
-      <source>Nothing of it is saved: no history, no search, no draft. It is gone when you close it.</source>
-      <translation>Nichts davon wird gespeichert: kein Verlauf, keine Suche, kein Entwurf. Mit dem Schließen ist alles weg.</translation>
+      <source>Nothing is saved: no history, no search, no draft. This chat is gone when you close it.</source>
+      <translation>Nichts wird gespeichert: kein Verlauf, keine Suche, kein Entwurf. Mit dem Schließen ist dieser Chat weg.</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/scratch_window.py" />
@@ -714,17 +695,17 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/scratch_window.py" />
-      <source>Its messages are nowhere else: once it is closed they are gone.</source>
-      <translation>Seine Nachrichten gibt es nirgends sonst: Nach dem Schließen sind sie weg.</translation>
+      <source>Its messages are not saved anywhere: closing deletes them.</source>
+      <translation>Seine Nachrichten sind nirgends gespeichert: Schließen löscht sie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/scratch_window.py" />
-      <source>Close and forget</source>
-      <translation>Schließen und vergessen</translation>
+      <source>Close and delete</source>
+      <translation>Schließen und löschen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/scratch_window.py" />
-      <source>Keep it open</source>
+      <source>Keep open</source>
       <translation>Offen lassen</translation>
     </message>
     <message>
@@ -743,11 +724,12 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
-      <source>The server that answers decides on MTP; Hearth cannot switch it there.</source>
-      <translation>Der Server, der antwortet, entscheidet über MTP; Hearth kann es dort nicht schalten.</translation>
+      <source>MTP is set on the server; Hearth cannot change it.</source>
+      <translation>MTP wird am Server eingestellt; Hearth kann es nicht ändern.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
+      <location filename="../../app/ui/servers/words.py" />
       <source>MTP off</source>
       <translation>MTP aus</translation>
     </message>
@@ -789,8 +771,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
-      <source>The engine of {0} can change multi-token prediction only as it starts. It restarts with the next message, in about {1} s.</source>
-      <translation>Die Engine von {0} kann die Multi-Token-Vorhersage nur beim Start ändern. Sie startet mit der nächsten Nachricht neu, in etwa {1} s.</translation>
+      <source>{0} can change multi-token prediction only when its engine starts. The engine restarts with the next message, which takes about {1} s.</source>
+      <translation>{0} kann die Multi-Token-Vorhersage nur beim Start der Engine ändern. Mit der nächsten Nachricht startet sie neu; das dauert etwa {1} s.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
@@ -804,8 +786,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_queue.py" />
-      <source>Send to another model</source>
-      <translation>An ein anderes Modell senden</translation>
+      <source>Send to another model…</source>
+      <translation>An anderes Modell senden …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_queue.py" />
@@ -864,8 +846,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
-      <source>Guesses words ahead and checks them together. The answer stays the same.</source>
-      <translation>Rät Wörter voraus und prüft sie gemeinsam. Die Antwort bleibt dieselbe.</translation>
+      <source>Answers faster by guessing words ahead. The answer stays the same.</source>
+      <translation>Antwortet schneller, indem es Wörter vorausrät. Die Antwort bleibt dieselbe.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
@@ -925,8 +907,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>{0}: put into the message</source>
-      <translation>{0}: in die Nachricht setzen</translation>
+      <source>{0}: insert into the message</source>
+      <translation>{0}: in die Nachricht einfügen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/paste_chips.py" />
@@ -976,7 +958,9 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/engines/vllm_card.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
       <source>Remove</source>
       <translation>Entfernen</translation>
     </message>
@@ -1017,8 +1001,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/stay_line.py" />
-      <source>{0} was not chosen for this chat, so a model on this computer answers.</source>
-      <translation>{0} ist für diesen Chat nicht gewählt, darum antwortet ein Modell auf diesem Computer.</translation>
+      <source>You did not choose {0} for this chat, so a model on this computer answers.</source>
+      <translation>Du hast {0} nicht für diesen Chat gewählt, deshalb antwortet ein Modell auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/stay_line.py" />
@@ -1027,8 +1011,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
-      <source>Takes longer, and is better at what has to be worked out.</source>
-      <translation>Dauert länger und hilft bei allem, was durchdacht sein will.</translation>
+      <source>Takes longer, and is better at hard questions.</source>
+      <translation>Dauert länger und hilft bei schwierigen Fragen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
@@ -1109,7 +1093,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
-      <source>summed up</source>
+      <source>summarised</source>
       <translation>zusammengefasst</translation>
     </message>
     <message>
@@ -1119,7 +1103,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
-      <source>What takes the context</source>
+      <source>What fills the context</source>
       <translation>Was den Kontext füllt</translation>
     </message>
     <message>
@@ -1165,7 +1149,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
-      <source>Kept for the answer</source>
+      <source>Reserved for the answer</source>
       <translation>Frei für die Antwort</translation>
     </message>
     <message>
@@ -1356,7 +1340,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
-      <source>The chat takes {0} tokens with it, and there is room for {1}. It is set to stop rather than to leave anything out.</source>
+      <source>The chat takes {0} tokens with it, and there is room for {1}. It is set to stop rather than leave anything out.</source>
       <translation>Mit ihr braucht der Chat {0} Token, Platz ist für {1}. Er soll eher anhalten, als etwas wegzulassen.</translation>
     </message>
     <message>
@@ -1427,13 +1411,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
-      <source>Hearth is offline: no connection leaves this computer. Press to change.</source>
-      <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Drücken, um das zu ändern.</translation>
+      <source>Hearth is offline: no connection leaves this computer. Press to go online.</source>
+      <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Drücken, um online zu gehen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
-      <source>Hearth connects when you search for models, download something, or write to a server that you added, and never else. Press to stay offline.</source>
-      <translation>Hearth verbindet sich, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast, und sonst nie. Drücken, um offline zu bleiben.</translation>
+      <source>Hearth connects only when you search for models, download something, or write to a server that you added. Press to stay offline.</source>
+      <translation>Hearth verbindet sich nur, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast. Drücken, um offline zu bleiben.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
@@ -1462,7 +1446,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <source>The present answer stays as another branch.</source>
+      <source>The current answer stays as another branch.</source>
       <translation>Die jetzige Antwort bleibt als anderer Zweig.</translation>
     </message>
     <message>
@@ -1473,18 +1457,18 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <source>As this chat has it</source>
+      <source>Same as this chat</source>
       <translation>Wie in diesem Chat</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <source>As it is</source>
-      <translation>Wie es ist</translation>
+      <source>Unchanged</source>
+      <translation>Unverändert</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <source>A new one</source>
-      <translation>Ein neuer</translation>
+      <source>New</source>
+      <translation>Neu</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
@@ -1505,13 +1489,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
-      <source>Now {0}. 0 is always the likeliest word.</source>
+      <source>Now {0}. 0 always picks the likeliest word.</source>
       <translation>Jetzt {0}. 0 nimmt immer das wahrscheinlichste Wort.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <source>Asked at</source>
-      <translation>Gefragt am</translation>
+      <source>Asked</source>
+      <translation>Gefragt</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -1528,6 +1512,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Speed</source>
       <translation>Geschwindigkeit</translation>
@@ -1556,8 +1541,8 @@
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <location filename="../../app/ui/chat/transcript/message_footer.py" />
-      <source>How this answer came about</source>
-      <translation>Wie diese Antwort entstand</translation>
+      <source>Answer details</source>
+      <translation>Details zur Antwort</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -1572,6 +1557,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/chooser.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Copy</source>
       <translation>Kopieren</translation>
@@ -1608,7 +1594,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <source>Begun by</source>
+      <source>Started by</source>
       <translation>Begonnen von</translation>
     </message>
     <message>
@@ -1684,8 +1670,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
-      <source>Show the former</source>
-      <translation>Die frühere zeigen</translation>
+      <source>Show the previous one</source>
+      <translation>Vorige zeigen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
@@ -1714,13 +1700,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
-      <source>{0} Not as it was: {1}.</source>
+      <source>{0} Different from then: {1}.</source>
       <translation>{0} Anders als damals: {1}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
-      <source>{0} All settings are those of then.</source>
-      <translation>{0} Alle Einstellungen sind die von damals.</translation>
+      <source>{0} All settings are the same as then.</source>
+      <translation>{0} Alle Einstellungen sind wie damals.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
@@ -1754,8 +1740,10 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
-      <source>See what it takes to install it</source>
-      <translation>Ansehen, was die Installation kostet</translation>
+      <location filename="../../app/ui/engines/switch_controller.py" />
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <source>See what it needs</source>
+      <translation>Ansehen, was nötig ist</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -1872,7 +1860,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_mark.py" />
-      <source>Summed up</source>
+      <source>Summarised</source>
       <translation>Zusammengefasst</translation>
     </message>
     <message>
@@ -1902,11 +1890,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>Quote the selection</source>
-      <translation>Auswahl zitieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_menu.py" />
       <source>Quote</source>
       <translation>Zitieren</translation>
     </message>
@@ -1917,23 +1900,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>Stop keeping in the context</source>
+      <source>Unpin from the context</source>
       <translation>Nicht mehr im Kontext behalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
       <source>All branches…</source>
       <translation>Alle Zweige …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>With another model</source>
-      <translation>Mit anderem Modell</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>With other settings…</source>
-      <translation>Mit anderen Einstellungen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
@@ -1947,8 +1920,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>How it came about…</source>
-      <translation>Wie sie entstand …</translation>
+      <source>Details…</source>
+      <translation>Details …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
@@ -1979,13 +1952,18 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>Answer this question</source>
-      <translation>Diese Frage beantworten</translation>
+      <source>With another model…</source>
+      <translation>Mit anderem Modell …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>No other model yet</source>
-      <translation>Noch kein anderes Modell</translation>
+      <source>With other settings…</source>
+      <translation>Mit anderen Einstellungen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_menu.py" />
+      <source>Answer this question</source>
+      <translation>Diese Frage beantworten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_view.py" />
@@ -2037,7 +2015,7 @@
     <message>
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
       <source>One moment</source>
-      <translation type="unfinished" />
+      <translation>Einen Moment</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
@@ -2052,7 +2030,7 @@
     <message>
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
       <source>{0}, {1} s</source>
-      <translation type="unfinished" />
+      <translation>{0}, {1} s</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/reasoning.py" />
@@ -2236,7 +2214,7 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
-      <source>What Hearth has connected to cannot be seen afterwards.</source>
+      <source>You will no longer see what Hearth has connected to.</source>
       <translation>Womit sich Hearth verbunden hat, ist danach nicht mehr zu sehen.</translation>
     </message>
     <message>
@@ -2261,8 +2239,8 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
-      <source>None of them matches “{0}”.</source>
-      <translation>Keine passt zu „{0}“.</translation>
+      <source>No connection matches “{0}”.</source>
+      <translation>Keine Verbindung passt zu „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2276,8 +2254,8 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>What for</source>
-      <translation>Wofür</translation>
+      <source>Purpose</source>
+      <translation>Zweck</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2296,8 +2274,8 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>Kept from leaving</source>
-      <translation>Zurückgehalten</translation>
+      <source>Blocked</source>
+      <translation>Blockiert</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2318,8 +2296,8 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>{0} were kept from leaving while it was offline.</source>
-      <translation>{0} wurden zurückgehalten, während Hearth offline war.</translation>
+      <source>{0} were blocked while Hearth was offline.</source>
+      <translation>{0} wurden blockiert, während Hearth offline war.</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2368,13 +2346,13 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>Get an engine</source>
-      <translation>Eine Engine holen</translation>
+      <source>Download an engine</source>
+      <translation>Eine Engine herunterladen</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>One was kept from leaving while it was offline.</source>
-      <translation>Eine wurde zurückgehalten, während Hearth offline war.</translation>
+      <source>One was blocked while Hearth was offline.</source>
+      <translation>Eine wurde blockiert, während Hearth offline war.</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2511,8 +2489,8 @@
     </message>
     <message>
       <location filename="../../app/ui/desktop/key_button.py" />
-      <source>Press the keys; Esc goes back, Backspace takes the keys away.</source>
-      <translation>Tasten drücken; Esc geht zurück, Rücktaste nimmt die Tasten weg.</translation>
+      <source>Press the keys; Esc cancels, Backspace removes them.</source>
+      <translation>Tasten drücken; Esc bricht ab, Rücktaste entfernt sie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/keys.py" />
@@ -2526,8 +2504,8 @@
     </message>
     <message>
       <location filename="../../app/ui/desktop/keys.py" />
-      <source>{0} types or moves; add Ctrl or Alt to it.</source>
-      <translation>{0} schreibt oder bewegt; nimm Strg oder Alt dazu.</translation>
+      <source>{0} is needed for writing; add Ctrl or Alt to it.</source>
+      <translation>{0} wird zum Schreiben gebraucht; nimm Strg oder Alt dazu.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/palette.py" />
@@ -2536,13 +2514,14 @@
     </message>
     <message>
       <location filename="../../app/ui/desktop/palette.py" />
-      <source>What fits</source>
-      <translation>Was passt</translation>
+      <location filename="../../app/ui/models/discover/results.py" />
+      <source>Results</source>
+      <translation>Ergebnisse</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/palette.py" />
-      <source>Nothing fits.</source>
-      <translation>Nichts passt.</translation>
+      <source>No results.</source>
+      <translation>Keine Ergebnisse.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/quick_ask.py" />
@@ -2578,13 +2557,13 @@
     </message>
     <message>
       <location filename="../../app/ui/desktop/shortcut_row.py" />
-      <source>Usual keys of “{0}”</source>
-      <translation>Übliche Tasten von „{0}“</translation>
+      <source>Default keys of “{0}”</source>
+      <translation>Standardtasten von „{0}“</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/tray.py" />
-      <source>This desktop shows no tray, so closing the window quits.</source>
-      <translation>Dieser Desktop zeigt kein Tray, deshalb beendet das Schließen des Fensters Hearth.</translation>
+      <source>This desktop has no tray, so closing the window quits Hearth.</source>
+      <translation>Dieser Desktop hat kein Tray, deshalb beendet das Schließen des Fensters Hearth.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/tray.py" />
@@ -2593,8 +2572,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/advice_card.py" />
-      <source>Looking at this computer…</source>
-      <translation>Dieser Computer wird angesehen…</translation>
+      <source>Checking this computer…</source>
+      <translation>Dieser Computer wird geprüft …</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/advice_card.py" />
@@ -2625,13 +2604,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/engines_page.py" />
-      <source>Its environment and the version before it go, and a worker that runs is stopped. Models and chats stay. To have it again it has to be downloaded again.</source>
-      <translation>Seine Umgebung und die Version davor gehen, und ein laufender Worker wird beendet. Modelle und Chats bleiben. Um es wieder zu haben, muss es erneut heruntergeladen werden.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/engines/engines_page.py" />
-      <source>Leave it</source>
-      <translation>So lassen</translation>
+      <source>This removes vLLM and its previous version, and stops it if it is running. Models and chats stay. To use it again, you have to download it again.</source>
+      <translation>Das entfernt vLLM samt der Version davor und beendet es, falls es läuft. Modelle und Chats bleiben. Um es wieder zu nutzen, musst du es erneut herunterladen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/engines_page.py" />
@@ -2641,39 +2615,33 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/engines_page.py" />
-      <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Remove it</source>
-      <translation>Entfernen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/engines/engines_page.py" />
       <source>Go back to vLLM {0}?</source>
       <translation>Zu vLLM {0} zurückgehen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/engines_page.py" />
-      <source>Version {0} stays here, so that you can change back. Nothing is downloaded; a worker that runs is stopped.</source>
-      <translation>Version {0} bleibt hier, damit du zurückwechseln kannst. Nichts wird heruntergeladen; ein laufender Worker wird beendet.</translation>
+      <source>Version {0} stays installed, so that you can switch back. Nothing is downloaded; vLLM is stopped if it is running.</source>
+      <translation>Version {0} bleibt installiert, damit du zurückwechseln kannst. Nichts wird heruntergeladen; vLLM wird beendet, falls es läuft.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/findings.py" />
-      <source>In the way</source>
-      <translation>Steht im Weg</translation>
+      <source>Problem</source>
+      <translation>Problem</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/findings.py" />
-      <source>All well</source>
-      <translation>Alles gut</translation>
+      <source>OK</source>
+      <translation>In Ordnung</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/findings.py" />
-      <source>To know</source>
-      <translation>Zu wissen</translation>
+      <source>Note</source>
+      <translation>Hinweis</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
-      <source>Looking at this computer</source>
-      <translation>Dieser Computer wird angesehen</translation>
+      <source>Checking this computer</source>
+      <translation>Dieser Computer wird geprüft</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
@@ -2682,6 +2650,7 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
+      <location filename="../../app/ui/engines/vllm_card.py" />
       <source>Installing</source>
       <translation>Wird installiert</translation>
     </message>
@@ -2692,33 +2661,33 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
-      <source>Trying it with a small model</source>
-      <translation>Wird mit einem kleinen Modell probiert</translation>
+      <source>Testing it with a small model</source>
+      <translation>Wird mit einem kleinen Modell getestet</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
-      <source>Putting it in use</source>
-      <translation>Wird in Betrieb genommen</translation>
+      <source>Activating it</source>
+      <translation>Wird aktiviert</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
-      <source>How far the installation is</source>
-      <translation>Wie weit die Installation ist</translation>
+      <source>Progress of the installation</source>
+      <translation>Fortschritt der Installation</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
-      <source>You can go on chatting. If Hearth is closed, the rest comes when you install it again.</source>
-      <translation>Du kannst weiter chatten. Wird Hearth beendet, kommt der Rest, wenn du es noch einmal installierst.</translation>
+      <source>You can keep chatting. If you close Hearth, install again to continue where it stopped.</source>
+      <translation>Du kannst weiter chatten. Schließt du Hearth, geht es beim nächsten Installieren dort weiter.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
-      <source>The installation begins…</source>
-      <translation>Die Installation beginnt…</translation>
+      <source>Starting the installation…</source>
+      <translation>Die Installation beginnt …</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
-      <source>It ends as soon as it can…</source>
-      <translation>Es endet, sobald es kann…</translation>
+      <source>Stopping…</source>
+      <translation>Wird angehalten …</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/install_line.py" />
@@ -2727,8 +2696,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
-      <source>What does not fit the cards is computed by the processor. For the processor alone, set the layers on the graphics card to 0.</source>
-      <translation>Was nicht auf die Karten passt, rechnet der Prozessor. Für den Prozessor allein stell die Schichten auf der Grafikkarte auf 0.</translation>
+      <source>What does not fit on the cards runs on the processor. To use only the processor, set the layers on the graphics card to 0.</source>
+      <translation>Was nicht auf die Karten passt, läuft auf dem Prozessor. Um nur den Prozessor zu nutzen, stell die Schichten auf der Grafikkarte auf 0.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
@@ -2737,8 +2706,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
-      <source>Looking at the devices…</source>
-      <translation>Die Geräte werden angesehen…</translation>
+      <source>Checking the devices…</source>
+      <translation>Die Geräte werden geprüft …</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
@@ -2748,28 +2717,28 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
-      <source>No graphics card that this build can use: the processor computes the answers.</source>
-      <translation>Keine Grafikkarte, die dieser Build nutzen kann: Der Prozessor rechnet die Antworten.</translation>
+      <source>No graphics card that this build can use: answers run on the processor.</source>
+      <translation>Keine Grafikkarte, die dieser Build nutzen kann: Antworten laufen auf dem Prozessor.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
-      <source>The first one gets its layers before the next.</source>
-      <translation>Die erste bekommt ihre Schichten vor der nächsten.</translation>
+      <source>The first one is filled before the next.</source>
+      <translation>Die erste wird vor der nächsten gefüllt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
-      <source>Is tried before its first use</source>
-      <translation>Wird vor dem ersten Einsatz probiert</translation>
+      <source>Tested before its first use</source>
+      <translation>Wird vor dem ersten Einsatz getestet</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
-      <source>Trying…</source>
-      <translation>Wird probiert…</translation>
+      <source>Testing…</source>
+      <translation>Wird getestet …</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
-      <source>Tried: writes what the processor writes</source>
-      <translation>Probiert: schreibt, was der Prozessor schreibt</translation>
+      <source>Tested: gives the same answer as the processor</source>
+      <translation>Getestet: antwortet wie der Prozessor</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
@@ -2783,8 +2752,10 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
-      <source>Compute on {0}</source>
-      <translation>Auf {0} rechnen</translation>
+      <location filename="../../app/ui/models/here/model_rows.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
+      <source>Use {0}</source>
+      <translation>{0} verwenden</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/names.py" />
@@ -2794,13 +2765,13 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <source>Nothing of the system is changed: no driver, no other Python, no setting. It can be removed here again.</source>
-      <translation>Am System wird nichts geändert: kein Treiber, kein anderes Python, keine Einstellung. Hier lässt es sich wieder entfernen.</translation>
+      <source>Nothing on your system is changed: no driver, no other Python, no setting. You can remove it here at any time.</source>
+      <translation>An deinem System wird nichts geändert: kein Treiber, kein anderes Python, keine Einstellung. Hier kannst du es jederzeit entfernen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <source>It cannot be installed before this is mended.</source>
-      <translation>Es kann erst installiert werden, wenn das behoben ist.</translation>
+      <source>It cannot be installed until this is fixed.</source>
+      <translation>Es lässt sich erst installieren, wenn das behoben ist.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
@@ -2810,8 +2781,8 @@
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
       <location filename="../../app/ui/models/here/list_page.py" />
-      <source>Look again</source>
-      <translation>Neu suchen</translation>
+      <source>Check again</source>
+      <translation>Erneut prüfen</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
@@ -2837,8 +2808,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <source>On the disk</source>
-      <translation>Auf der Platte</translation>
+      <source>Disk space</source>
+      <translation>Speicherplatz</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
@@ -2847,8 +2818,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <source>What is touched</source>
-      <translation>Was berührt wird</translation>
+      <source>What changes</source>
+      <translation>Was sich ändert</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
@@ -2857,23 +2828,23 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <source>{0}; {1} have come already</source>
-      <translation>{0}; davon sind {1} schon da</translation>
+      <source>{0}; {1} already downloaded</source>
+      <translation>{0}; {1} schon geladen</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <source>{0} stay; up to {1} while it is made</source>
-      <translation>{0} bleiben; bis zu {1}, während es gemacht wird</translation>
+      <source>{0}; up to {1} during the installation</source>
+      <translation>{0}; während der Installation bis zu {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <source>About {0} minutes on a usual line</source>
-      <translation>Etwa {0} Minuten bei einer üblichen Leitung</translation>
+      <source>About {0} minutes on a typical connection</source>
+      <translation>Etwa {0} Minuten bei einer üblichen Verbindung</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/remote_card.py" />
-      <source>A vLLM, llama-server, LM Studio, Ollama, SGLang or a gateway on your network. What you write to its models leaves this computer, and Hearth says so at each chat.</source>
-      <translation>Ein vLLM, llama-server, LM Studio, Ollama, SGLang oder ein Gateway in deinem Netz. Was du an dessen Modelle schreibst, verlässt diesen Computer, und Hearth sagt das bei jedem Chat.</translation>
+      <source>A vLLM, llama-server, LM Studio, Ollama, SGLang or a gateway on your network. What you write to its models leaves this computer, and each of these chats says so.</source>
+      <translation>Ein vLLM, llama-server, LM Studio, Ollama, SGLang oder ein Gateway in deinem Netz. Was du an dessen Modelle schreibst, verlässt diesen Computer, und jeder dieser Chats sagt das.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/remote_card.py" />
@@ -2899,8 +2870,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/switch_controller.py" />
-      <source>The page of the engines says what this computer needs for it and what it takes, before anything is downloaded.</source>
-      <translation>Die Seite der Engines sagt, was dieser Computer dafür braucht und was es kostet, bevor etwas heruntergeladen wird.</translation>
+      <source>Before anything is downloaded, the page “Engines” shows what it needs and how large it is.</source>
+      <translation>Bevor etwas heruntergeladen wird, zeigt die Seite „Engines“, was nötig ist und wie groß es ist.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/switch_controller.py" />
@@ -2909,49 +2880,43 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/switch_controller.py" />
-      <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>See what it takes</source>
-      <translation>Ansehen, was nötig ist</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/engines/switch_controller.py" />
       <source>Download {0} for {1}?</source>
       <translation>{0} für {1} herunterladen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/switch_controller.py" />
-      <source>The two engines read other files. {0} come from {1}. This chat stays as it is, and you can change its model once they are here.</source>
-      <translation>Die beiden Engines lesen verschiedene Dateien. {0} kommen von {1}. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie hier sind.</translation>
+      <source>The two engines use different files. {0} will be downloaded from {1}. This chat stays as it is; you can switch its model when they have arrived.</source>
+      <translation>Die beiden Engines verwenden verschiedene Dateien. {0} werden von {1} heruntergeladen. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie da sind.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/switch_controller.py" />
-      <source>It is among the downloads now.</source>
-      <translation>Es ist jetzt bei den Downloads.</translation>
+      <source>The download has started.</source>
+      <translation>Der Download hat begonnen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>Nothing is downloaded before you have seen what this computer needs for it, how much comes, and how long it takes.</source>
-      <translation>Nichts wird heruntergeladen, bevor du gesehen hast, was dieser Computer dafür braucht, wie viel kommt und wie lange es dauert.</translation>
+      <source>Before anything is downloaded, you see what it needs, how large it is and how long it takes.</source>
+      <translation>Bevor etwas heruntergeladen wird, siehst du, was nötig ist, wie groß es ist und wie lange es dauert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>A server that Hearth looks after on this computer: for NVIDIA cards, for long contexts, and for many chats at once.</source>
-      <translation>Ein Server, den Hearth auf diesem Computer betreut: für NVIDIA-Karten, für lange Kontexte und für viele Chats zugleich.</translation>
+      <source>A server that Hearth runs on this computer: for NVIDIA cards, long contexts and many chats at once.</source>
+      <translation>Ein Server, den Hearth auf diesem Computer betreibt: für NVIDIA-Karten, lange Kontexte und viele Chats zugleich.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>Looking…</source>
-      <translation>Wird angesehen…</translation>
+      <source>Checking…</source>
+      <translation>Wird geprüft …</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>vLLM does not run on macOS: it needs Linux and an NVIDIA card. On this Mac llama.cpp uses the graphics by Metal, which suits one user well. A vLLM on another computer can answer here, too: add it as a server.</source>
-      <translation>vLLM läuft nicht unter macOS: Es braucht Linux und eine NVIDIA-Karte. Auf diesem Mac nutzt llama.cpp die Grafik über Metal, was für einen Nutzer gut passt. Auch ein vLLM auf einem anderen Computer kann hier antworten: Füge es als Server hinzu.</translation>
+      <source>vLLM does not run on macOS: it needs Linux and an NVIDIA card. On this Mac, llama.cpp uses the graphics through Metal, which suits one user well. You can add a vLLM on another computer as a server.</source>
+      <translation>vLLM läuft nicht unter macOS: Es braucht Linux und eine NVIDIA-Karte. Auf diesem Mac nutzt llama.cpp die Grafik über Metal, was für einen Nutzer gut passt. Ein vLLM auf einem anderen Computer kannst du als Server hinzufügen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>On Windows vLLM runs inside WSL2, the Linux that Windows brings along. Hearth first looks whether it is there, and says what to do where it is not. Without it llama.cpp does all the work, and a vLLM on another computer can be added as a server.</source>
-      <translation>Unter Windows läuft vLLM in WSL2, dem Linux, das Windows mitbringt. Hearth sieht zuerst nach, ob es da ist, und sagt sonst, was zu tun ist. Ohne es erledigt llama.cpp alles, und ein vLLM auf einem anderen Computer kann als Server hinzugefügt werden.</translation>
+      <source>On Windows, vLLM runs inside WSL2, the Linux in Windows. Hearth checks whether it is there, and says what to do if not. Without it, use llama.cpp, or add a vLLM on another computer as a server.</source>
+      <translation>Unter Windows läuft vLLM in WSL2, dem Linux in Windows. Hearth prüft, ob es da ist, und sagt sonst, was zu tun ist. Ohne es nimm llama.cpp, oder füge ein vLLM auf einem anderen Computer als Server hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -2977,13 +2942,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>Being installed</source>
-      <translation>Wird installiert</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>It takes {0} of the disk.</source>
-      <translation>Es belegt {0} der Platte.</translation>
+      <source>It takes {0} on disk.</source>
+      <translation>Es belegt {0} der Festplatte.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -2992,8 +2952,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>An installation was begun and did not end; {0} of it are here. It can go on from there.</source>
-      <translation>Eine Installation wurde begonnen und nicht beendet; {0} davon sind hier. Sie kann von dort weitergehen.</translation>
+      <source>An installation did not finish; {0} are already downloaded. You can continue it.</source>
+      <translation>Eine Installation wurde nicht beendet; {0} sind schon geladen. Du kannst sie fortsetzen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -3002,8 +2962,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
-      <source>Version {0} is kept, so that you can go back.</source>
-      <translation>Version {0} wird behalten, damit du zurückgehen kannst.</translation>
+      <source>Version {0} stays installed, so that you can go back.</source>
+      <translation>Version {0} bleibt installiert, damit du zurückgehen kannst.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -3022,13 +2982,13 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
-      <source>No model runs on vLLM now</source>
+      <source>No model is running on vLLM</source>
       <translation>Gerade läuft kein Modell mit vLLM</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
-      <source>Stop it</source>
-      <translation>Beenden</translation>
+      <source>Stop vLLM</source>
+      <translation>vLLM beenden</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
@@ -3037,8 +2997,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
-      <source>How far vLLM’s start is</source>
-      <translation>Wie weit vLLM beim Starten ist</translation>
+      <source>Progress of vLLM’s start</source>
+      <translation>Fortschritt beim Start von vLLM</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
@@ -3057,13 +3017,13 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
-      <source>Holds {0} of memory; what its processes share is counted once.</source>
+      <source>Uses {0} of memory; what its processes share is counted once.</source>
       <translation>Belegt {0} Speicher; was seine Prozesse teilen, ist einmal gezählt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
-      <source>Holds up to {0} of memory: what its processes share is counted for each.</source>
-      <translation>Belegt bis zu {0} Speicher: Was seine Prozesse teilen, ist bei jedem gezählt.</translation>
+      <source>Uses up to {0} of memory; what its processes share is counted for each.</source>
+      <translation>Belegt bis zu {0} Speicher; was seine Prozesse teilen, ist bei jedem gezählt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
@@ -3249,8 +3209,8 @@
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
       <location filename="../../app/core/exchange/report.py" />
-      <source>Left out, as Hearth has no place for it: {0} ({1}).</source>
-      <translation>Weggelassen, weil Hearth keinen Platz dafür hat: {0} ({1}).</translation>
+      <source>Left out, because Hearth does not support it: {0} ({1}).</source>
+      <translation>Weggelassen, weil Hearth es nicht unterstützt: {0} ({1}).</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
@@ -3322,18 +3282,18 @@
     </message>
     <message>
       <location filename="../../app/ui/help/guide_list.py" />
-      <source>No guide holds “{0}”.</source>
-      <translation>In keiner Anleitung steht „{0}“.</translation>
+      <source>No guide contains “{0}”.</source>
+      <translation>Keine Anleitung enthält „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/ui/help/guide_list.py" />
-      <source>Search for fewer or other words.</source>
-      <translation>Suche nach weniger oder anderen Wörtern.</translation>
+      <source>Try fewer or other words.</source>
+      <translation>Versuche weniger oder andere Wörter.</translation>
     </message>
     <message>
       <location filename="../../app/ui/help/guide_list.py" />
-      <source>{0} more places; add a word.</source>
-      <translation>{0} weitere Stellen; gib ein Wort dazu.</translation>
+      <source>{0} more results; add a word to narrow them down.</source>
+      <translation>{0} weitere Treffer; ein Wort mehr grenzt sie ein.</translation>
     </message>
     <message>
       <location filename="../../app/ui/help/guide_page.py" />
@@ -3383,22 +3343,22 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>That takes no more room; if the file is moved, the model is gone. A copy in Hearth’s folder takes as much room again.</source>
-      <translation>Das braucht keinen weiteren Platz; wird die Datei verschoben, ist das Modell weg. Eine Kopie in Hearths Ordner braucht noch einmal so viel.</translation>
+      <source>Used in place, it takes no more disk space, but must not be moved. A copy in Hearth’s folder takes as much space again.</source>
+      <translation>Am jetzigen Ort braucht das Modell keinen weiteren Platz, darf aber nicht verschoben werden. Eine Kopie in Hearths Ordner braucht noch einmal so viel.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>Hearth does the same from now on; you can change it in the settings.</source>
-      <translation>Hearth macht es von nun an genauso; ändern lässt es sich in den Einstellungen.</translation>
+      <source>Hearth will do the same next time. You can change this in the settings.</source>
+      <translation>Hearth macht es nächstes Mal genauso. In den Einstellungen kannst du das ändern.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>{0} was added: it guesses ahead for {1}.</source>
-      <translation>{0} wurde hinzugefügt: Es rät für {1} voraus.</translation>
+      <source>{0} was added: it helps {1} to answer faster.</source>
+      <translation>{0} wurde hinzugefügt: Damit antwortet {1} schneller.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>{0} is in the trash; emptying it frees {1}.</source>
+      <source>{0} is in the trash; emptying the trash frees {1}.</source>
       <translation>{0} liegt im Papierkorb; ihn zu leeren gibt {1} frei.</translation>
     </message>
     <message>
@@ -3413,28 +3373,23 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>Copy it</source>
-      <translation>Kopieren</translation>
+      <source>Use in place</source>
+      <translation>Am Ort nutzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>Use it where it lies</source>
-      <translation>Dort verwenden, wo sie liegt</translation>
+      <source>How should {0} be added?</source>
+      <translation>Wie soll {0} hinzugefügt werden?</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>Use {0} where it lies?</source>
-      <translation>{0} dort verwenden, wo es liegt?</translation>
+      <source>{0} was removed from the list. Its file was not changed.</source>
+      <translation>{0} wurde aus der Liste entfernt. Die Datei bleibt unverändert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
-      <source>{0} is off the list. Its file is untouched.</source>
-      <translation>{0} steht nicht mehr in der Liste. Die Datei ist unberührt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/chooser.py" />
-      <source>New chats begin with {0}.</source>
-      <translation>Neue Chats beginnen mit {0}.</translation>
+      <source>New chats use {0}.</source>
+      <translation>Neue Chats verwenden {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3467,8 +3422,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>Take off the list</source>
-      <translation>Von der Liste nehmen</translation>
+      <source>Remove from list</source>
+      <translation>Aus der Liste entfernen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3477,13 +3432,14 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>Reading every byte of the model</source>
-      <translation>Jedes Byte des Modells wird gelesen</translation>
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>Checking the file</source>
+      <translation>Datei wird geprüft</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>There was nothing to compare it with. What it is now is remembered for the next check.</source>
-      <translation>Es gab nichts zum Vergleichen. Der jetzige Stand ist für die nächste Prüfung gemerkt.</translation>
+      <source>There was nothing to compare it with. The next check will compare it with today’s state.</source>
+      <translation>Es gab nichts zum Vergleichen. Die nächste Prüfung vergleicht mit dem heutigen Stand.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3499,13 +3455,15 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/discover/token_question.py" />
       <source>Saved.</source>
       <translation>Gespeichert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>Its file</source>
-      <translation>Seine Datei</translation>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>File</source>
+      <translation>Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3520,8 +3478,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>Every byte is as it should be.</source>
-      <translation>Jedes Byte ist, wie es sein soll.</translation>
+      <source>The file is intact.</source>
+      <translation>Die Datei ist unversehrt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3530,8 +3488,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>Reading every byte: {0} %</source>
-      <translation>Jedes Byte wird gelesen: {0} %</translation>
+      <source>Checking the file: {0} %</source>
+      <translation>Datei wird geprüft: {0} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3540,8 +3498,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>Its {0} files</source>
-      <translation>Seine {0} Dateien</translation>
+      <source>{0} files</source>
+      <translation>{0} Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -3550,12 +3508,12 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>{0} can be brought back from there. Emptying it frees {1}.</source>
+      <source>{0} can be restored from there. Emptying the trash frees {1}.</source>
       <translation>{0} lassen sich von dort zurückholen. Ihn zu leeren gibt {1} frei.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/fit_card.py" />
-      <source>The computer may become very slow, or the system may end Hearth.</source>
+      <source>The computer may become very slow, or the system may close Hearth.</source>
       <translation>Der Computer kann sehr langsam werden, oder das System beendet Hearth.</translation>
     </message>
     <message>
@@ -3570,8 +3528,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/fit_card.py" />
-      <source>Working out what it takes…</source>
-      <translation>Bedarf wird ermittelt …</translation>
+      <source>Estimating memory…</source>
+      <translation>Speicherbedarf wird geschätzt …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
@@ -3616,8 +3574,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
-      <source>{0} is written anew beside itself, {1}, and then replaced.</source>
-      <translation>{0} wird daneben neu geschrieben, {1}, und dann ersetzt.</translation>
+      <source>A new {0} ({1}) is written first and then replaces the old one.</source>
+      <translation>Erst wird {0} ({1}) neu geschrieben, dann ersetzt die neue Datei die alte.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
@@ -3631,8 +3589,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
-      <source>What it says now cannot be brought back. The weights stay as they are.</source>
-      <translation>Was jetzt darin steht, lässt sich nicht zurückholen. Die Gewichte bleiben, wie sie sind.</translation>
+      <source>The current values cannot be restored. The weights stay as they are.</source>
+      <translation>Die jetzigen Werte lassen sich nicht zurückholen. Die Gewichte bleiben, wie sie sind.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
@@ -3661,11 +3619,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>File</source>
-      <translation>Datei</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
       <source>Files</source>
       <translation>Dateien</translation>
     </message>
@@ -3676,8 +3629,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>None in the file; ChatML stands in</source>
-      <translation>Keine in der Datei; ChatML springt ein</translation>
+      <source>None in the file; ChatML is used</source>
+      <translation>Keine in der Datei; ChatML wird verwendet</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -3686,13 +3639,13 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Not yet: “Check the file” reads every byte</source>
-      <translation>Noch nicht: „Datei prüfen“ liest jedes Byte</translation>
+      <source>Not yet; use “Check the file”</source>
+      <translation>Noch nicht; nutze „Datei prüfen“</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Its quantisations</source>
-      <translation>Seine Quantisierungen</translation>
+      <source>Quantisations</source>
+      <translation>Quantisierungen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -3701,8 +3654,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Its own name</source>
-      <translation>Eigener Name</translation>
+      <source>Name in the file</source>
+      <translation>Name in der Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -3743,7 +3696,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Where from</source>
+      <source>Source</source>
       <translation>Herkunft</translation>
     </message>
     <message>
@@ -3753,8 +3706,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>with a place for the system prompt</source>
-      <translation>mit Platz für den System-Prompt</translation>
+      <source>supports a system prompt</source>
+      <translation>unterstützt einen System-Prompt</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -3763,8 +3716,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>On {0}, and as it should be</source>
-      <translation>Am {0}, und alles wie es sein soll</translation>
+      <source>On {0}: intact</source>
+      <translation>Am {0}: unversehrt</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -3773,8 +3726,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>The file does not say</source>
-      <translation>Die Datei sagt es nicht</translation>
+      <source>Not stated in the file</source>
+      <translation>Steht nicht in der Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -3803,17 +3756,17 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/own_settings.py" />
-      <source>Of its own: {0}. Everything else is as in the settings.</source>
-      <translation>Eigenes: {0}. Alles andere ist wie in den Einstellungen.</translation>
+      <source>Changed: {0}. Everything else follows the settings.</source>
+      <translation>Geändert: {0}. Alles andere folgt den Einstellungen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/own_settings.py" />
-      <source>Fold them up</source>
-      <translation>Zuklappen</translation>
+      <source>Hide</source>
+      <translation>Ausblenden</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/own_settings.py" />
-      <source>Change them…</source>
+      <source>Change…</source>
       <translation>Ändern …</translation>
     </message>
     <message>
@@ -3823,8 +3776,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/own_settings.py" />
-      <source>Everything is as in the settings.</source>
-      <translation>Alles ist wie in den Einstellungen.</translation>
+      <source>Everything follows the settings.</source>
+      <translation>Alles folgt den Einstellungen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/own_settings.py" />
@@ -3833,8 +3786,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
-      <source>Judged by its size only. {0} {1}</source>
-      <translation>Nur nach der Größe beurteilt. {0} {1}</translation>
+      <source>Estimated from its size only. {0} {1}</source>
+      <translation>Nur nach der Größe geschätzt. {0} {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
@@ -3848,18 +3801,18 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
-      <source>Working out what it takes here…</source>
-      <translation>Bedarf auf diesem Computer wird ermittelt …</translation>
+      <source>Estimating memory on this computer…</source>
+      <translation>Speicherbedarf wird geschätzt …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
-      <source>Adding it to the downloads…</source>
-      <translation>Kommt zu den Downloads …</translation>
+      <source>Starting the download…</source>
+      <translation>Download beginnt …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
-      <source>Its drafter comes along ({0}): answers come faster, and stay the same.</source>
-      <translation>Sein Drafter kommt mit ({0}): Antworten kommen schneller und bleiben gleich.</translation>
+      <source>Includes its drafter ({0}): answers come faster and stay the same.</source>
+      <translation>Mit seinem Drafter ({0}): Antworten kommen schneller und bleiben gleich.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
@@ -3879,8 +3832,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/discover_home.py" />
-      <source>What Hearth’s list knows</source>
-      <translation>Was Hearths Liste kennt</translation>
+      <source>In Hearth’s list</source>
+      <translation>In Hearths Liste</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/discover_home.py" />
@@ -3948,8 +3901,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offers_area.py" />
-      <source>Looking at what this computer can run…</source>
-      <translation>Es wird ermittelt, was auf diesem Computer läuft …</translation>
+      <source>Checking what this computer can run…</source>
+      <translation>Es wird geprüft, was auf diesem Computer läuft …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -4013,8 +3966,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
-      <source>It guesses ahead for the model that its name says. Get that model: its drafter comes along where there is one for it.</source>
-      <translation>Er rät für das Modell voraus, das sein Name nennt. Hol dir dieses Modell: Sein Drafter kommt mit, wo es einen gibt.</translation>
+      <source>It helps the model in its name to answer faster. Get that model: its drafter is included where there is one.</source>
+      <translation>Er hilft dem Modell, das sein Name nennt, schneller zu antworten. Hol dir dieses Modell: Sein Drafter kommt mit, wo es einen gibt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -4044,11 +3997,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/results.py" />
-      <source>Results</source>
-      <translation>Ergebnisse</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/results.py" />
       <source>One model</source>
       <translation>Ein Modell</translation>
     </message>
@@ -4070,8 +4018,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/results.py" />
-      <source>The first {0} models; more words find fewer</source>
-      <translation>Die ersten {0} Modelle; mehr Wörter finden weniger</translation>
+      <source>The first {0} models; add words to narrow the search</source>
+      <translation>Die ersten {0} Modelle; mehr Wörter grenzen die Suche ein</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/results.py" />
@@ -4170,8 +4118,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/token_question.py" />
-      <source>It is kept in the system’s keyring, never in a file.</source>
-      <translation>Es liegt im Schlüsselbund des Systems, nie in einer Datei.</translation>
+      <source>It is stored in the system’s keyring, never in a file.</source>
+      <translation>Es wird im Schlüsselbund des Systems gespeichert, nie in einer Datei.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/token_question.py" />
@@ -4180,13 +4128,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/token_question.py" />
-      <source>The Hub knows it as {0}. It is kept.</source>
-      <translation>Der Hub kennt es als {0}. Es ist gespeichert.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/token_question.py" />
-      <source>It is kept.</source>
-      <translation>Es ist gespeichert.</translation>
+      <source>Saved. The token belongs to {0}.</source>
+      <translation>Gespeichert. Das Token gehört {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />
@@ -4321,33 +4264,28 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>a drafter; the model that it guesses ahead for is not here.</source>
-      <translation>ein Drafter; das Modell, für das er vorausrät, ist nicht hier.</translation>
+      <source>a drafter; its model is not on this computer.</source>
+      <translation>ein Drafter; sein Modell ist nicht auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} is among the downloads now.</source>
-      <translation>{0} ist jetzt unter den Downloads.</translation>
+      <source>Downloading {0}.</source>
+      <translation>{0} wird heruntergeladen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>a drafter, which guesses ahead for {0}.</source>
-      <translation>ein Drafter, der für {0} vorausrät.</translation>
+      <source>a drafter, which helps {0} to answer faster.</source>
+      <translation>ein Drafter, mit dem {0} schneller antwortet.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>Waiting its turn</source>
+      <source>Waiting</source>
       <translation>Wartet</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>Tries again</source>
+      <source>Trying again</source>
       <translation>Neuer Versuch</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>Checking the file</source>
-      <translation>Datei wird geprüft</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
@@ -4361,7 +4299,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>Tries again in {0}</source>
+      <source>Trying again in {0}</source>
       <translation>Neuer Versuch in {0}</translation>
     </message>
     <message>
@@ -4387,22 +4325,22 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Hearth is offline: nothing is downloaded. What has come is kept.</source>
-      <translation>Hearth ist offline: Nichts wird heruntergeladen. Was da ist, bleibt.</translation>
+      <source>Hearth is offline, so nothing is downloaded. What was downloaded is kept.</source>
+      <translation>Hearth ist offline, deshalb wird nichts heruntergeladen. Das schon Geladene bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Your system says that this connection is metered: what comes may cost money.</source>
+      <source>Your system says that this connection is metered: downloads may cost money.</source>
       <translation>Dein System sagt, dass diese Verbindung getaktet ist: Downloads können Geld kosten.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Models that you choose under Discover come here, and can be paused.</source>
-      <translation>Modelle, die du unter „Entdecken“ wählst, kommen hierher und lassen sich anhalten.</translation>
+      <source>Models that you get under Discover appear here.</source>
+      <translation>Modelle, die du unter „Entdecken“ holst, erscheinen hier.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Space pauses and goes on, Del cancels, Ctrl+Up and Ctrl+Down move it.</source>
+      <source>Space pauses and resumes, Del cancels, Ctrl+Up and Ctrl+Down move it.</source>
       <translation>Leertaste hält an und setzt fort, Entf bricht ab, Strg+Hoch und Strg+Runter verschieben.</translation>
     </message>
     <message>
@@ -4414,7 +4352,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Go on with {0}</source>
+      <source>Resume {0}</source>
       <translation>{0} fortsetzen</translation>
     </message>
     <message>
@@ -4424,18 +4362,13 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Looking at the queue…</source>
-      <translation>Warteschlange wird gelesen …</translation>
+      <source>Loading the downloads…</source>
+      <translation>Downloads werden geladen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Clear what has come</source>
+      <source>Clear finished</source>
       <translation>Fertige entfernen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>How fast</source>
-      <translation>Wie schnell</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
@@ -4449,8 +4382,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Nothing is on its way.</source>
-      <translation>Nichts ist unterwegs.</translation>
+      <source>No downloads.</source>
+      <translation>Keine Downloads.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
@@ -4484,17 +4417,17 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>What has come of it, {0}, is removed; a pause would keep it.</source>
-      <translation>Was schon da ist, {0}, wird entfernt; Anhalten würde es behalten.</translation>
+      <source>The {0} downloaded so far are deleted; pausing would keep them.</source>
+      <translation>Die {0}, die schon da sind, werden gelöscht; Anhalten würde sie behalten.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
-      <source>{0} models take {1} of the disk; {2} are free.</source>
+      <source>{0} models take {1} on disk; {2} are free.</source>
       <translation>{0} Modelle belegen {1}; {2} sind frei.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
-      <source>One model takes {1} of the disk; {2} are free.</source>
+      <source>One model takes {1} on disk; {2} are free.</source>
       <translation>Ein Modell belegt {1}; {2} sind frei.</translation>
     </message>
     <message>
@@ -4539,12 +4472,12 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
-      <source>No model here matches “{0}”.</source>
-      <translation>Kein Modell hier passt zu „{0}“.</translation>
+      <source>No model matches “{0}”.</source>
+      <translation>Kein Modell passt zu „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here/list_page.py" />
-      <source>Let go to add the model file.</source>
+      <source>Drop to add the model file.</source>
       <translation>Loslassen fügt die Modelldatei hinzu.</translation>
     </message>
     <message>
@@ -4566,6 +4499,7 @@
     <message>
       <location filename="../../app/ui/models/here/model_rows.py" />
       <location filename="../../app/ui/prompts/variables_dialog.py" />
+      <location filename="../../app/ui/servers/server_row.py" />
       <source>Use</source>
       <translation>Verwenden</translation>
     </message>
@@ -4580,15 +4514,9 @@
       <translation>{0} von {1} Modellen sind zu sehen.</translation>
     </message>
     <message>
-      <location filename="../../app/ui/models/here/model_rows.py" />
-      <location filename="../../app/ui/servers/server_row.py" />
-      <source>Use {0}</source>
-      <translation>{0} verwenden</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>Never used here</source>
-      <translation>Hier nie verwendet</translation>
+      <source>Never used</source>
+      <translation>Nie verwendet</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
@@ -4632,22 +4560,22 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>A server offers it; none of its files is here.</source>
-      <translation>Ein Server bietet es an; keine seiner Dateien ist hier.</translation>
+      <source>A server offers it; none of its files is on this computer.</source>
+      <translation>Ein Server bietet es an; keine seiner Dateien ist auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>You added its file where it lies, or a copy of it.</source>
-      <translation>Du hast die Datei hinzugefügt: dort, wo sie liegt, oder als Kopie.</translation>
+      <source>You added its file, in place or as a copy.</source>
+      <translation>Du hast die Datei hinzugefügt, an ihrem Ort oder als Kopie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>It lies in one of your folders with models.</source>
+      <source>It is in one of your folders with models.</source>
       <translation>Es liegt in einem deiner Modellordner.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>Downloaded from the Hub, into the cache that other tools share.</source>
+      <source>Downloaded from the Hub, into the cache shared with other tools.</source>
       <translation>Aus dem Hub geladen, in den Cache, den auch andere Programme nutzen.</translation>
     </message>
     <message>
@@ -4682,23 +4610,23 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>Used last</source>
+      <source>Recently used</source>
       <translation>Zuletzt verwendet</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>Unused longest</source>
+      <source>Longest unused</source>
       <translation>Am längsten unbenutzt</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>Multi-token prediction is in the file</source>
-      <translation>Multi-Token-Vorhersage steckt in der Datei</translation>
+      <source>Has multi-token prediction in its file</source>
+      <translation>Hat Multi-Token-Vorhersage in der Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>A drafter beside it guesses ahead</source>
-      <translation>Ein Drafter daneben rät voraus</translation>
+      <source>Has a drafter beside it</source>
+      <translation>Hat einen Drafter daneben</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
@@ -4756,8 +4684,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
-      <source>It has no chat template: it continues text and knows no questions.</source>
-      <translation>Es hat keine Chat-Vorlage: Es setzt Text fort und kennt keine Fragen.</translation>
+      <source>It has no chat template: it continues text rather than answering questions.</source>
+      <translation>Es hat keine Chat-Vorlage: Es setzt Text fort, statt Fragen zu beantworten.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
@@ -4803,13 +4731,13 @@
     </message>
     <message>
       <location filename="../../app/ui/models/model_picker.py" />
-      <source>This choice is for this chat. New chats begin with {0}.</source>
-      <translation>Die Wahl gilt für diesen Chat. Neue Chats beginnen mit {0}.</translation>
+      <source>For this chat only. New chats use {0}.</source>
+      <translation>Nur für diesen Chat. Neue Chats verwenden {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_picker.py" />
-      <source>New chats begin with it too.</source>
-      <translation>Auch neue Chats beginnen damit.</translation>
+      <source>New chats use it too.</source>
+      <translation>Auch neue Chats verwenden es.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_picker.py" />
@@ -4861,12 +4789,12 @@
     </message>
     <message>
       <location filename="../../app/ui/models/mtp_card.py" />
-      <source>Guesses the next words and checks them together. It changes how fast an answer comes, never the answer: you can check that here, on this computer.</source>
-      <translation>Rät die nächsten Wörter und prüft sie zusammen. Das ändert, wie schnell eine Antwort kommt, nie die Antwort: Hier auf diesem Computer lässt sich das prüfen.</translation>
+      <source>Guesses the next words and checks them together. Answers come faster and stay the same; you can check that here.</source>
+      <translation>Rät die nächsten Wörter und prüft sie zusammen. Antworten kommen schneller und bleiben gleich; hier kannst du das prüfen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/mtp_card.py" />
-      <source>The check could not end.</source>
+      <source>The check could not finish.</source>
       <translation>Die Prüfung kam nicht zum Ende.</translation>
     </message>
     <message>
@@ -4876,8 +4804,8 @@
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
-      <source>It was written by the model. What opens is outside of Hearth.</source>
-      <translation>Das Modell hat sie geschrieben. Was sich öffnet, liegt außerhalb von Hearth.</translation>
+      <source>The model wrote it. It opens outside of Hearth.</source>
+      <translation>Das Modell hat sie geschrieben. Sie öffnet sich außerhalb von Hearth.</translation>
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
@@ -4891,8 +4819,8 @@
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
-      <source>What opens is outside of Hearth.</source>
-      <translation>Was sich öffnet, liegt außerhalb von Hearth.</translation>
+      <source>It opens outside of Hearth.</source>
+      <translation>Sie öffnet sich außerhalb von Hearth.</translation>
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
@@ -4916,23 +4844,23 @@
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
-      <source>Hearth has made a mistake</source>
-      <translation>Hearth hat einen Fehler gemacht</translation>
+      <source>Something went wrong</source>
+      <translation>Etwas ist schiefgegangen</translation>
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
-      <source>This is a bug of ours. Your chats are safe, and you can go on.</source>
-      <translation>Das ist ein Fehler von uns. Deine Chats sind sicher, und du kannst weitermachen.</translation>
+      <source>This is a bug in Hearth. Your chats are safe, and you can go on.</source>
+      <translation>Das ist ein Fehler in Hearth. Deine Chats sind sicher, und du kannst weitermachen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
-      <source>A report helps to mend it. It holds nothing of what you wrote.</source>
+      <source>A report helps to fix it. It contains nothing that you wrote.</source>
       <translation>Ein Bericht hilft, ihn zu beheben. Er enthält nichts von dem, was du geschrieben hast.</translation>
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
-      <source>Put back the copy</source>
-      <translation>Kopie zurücklegen</translation>
+      <source>Restore the copy</source>
+      <translation>Kopie wiederherstellen</translation>
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
@@ -4948,7 +4876,7 @@
     <message>
       <location filename="../../app/ui/notify.py" />
       <source>It is in {0}.</source>
-      <translation type="unfinished" />
+      <translation>Sie liegt in {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/notify.py" />
@@ -5079,8 +5007,8 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
-      <source>{{name}} stands for something that you are asked for when you use the prompt. Hearth fills in {0} by itself.</source>
-      <translation>{{name}} steht für etwas, wonach du beim Verwenden des Prompts gefragt wirst. {0} füllt Hearth selbst aus.</translation>
+      <source>Hearth asks you for {{name}} when you use the prompt, and fills in {0} by itself.</source>
+      <translation>Nach {{name}} fragt dich Hearth, wenn du den Prompt verwendest; {0} füllt es selbst aus.</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -5103,8 +5031,8 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
-      <source>By which you call it with /</source>
-      <translation>Damit rufst du ihn über / auf</translation>
+      <source>Type / and this name to use it</source>
+      <translation>Mit / und diesem Namen rufst du ihn auf</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -5128,8 +5056,8 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
-      <source>A prompt is a text that you write once and use again. Type / in a message to find it; what stands in {{two braces}} is filled in then.</source>
-      <translation>Ein Prompt ist ein Text, den du einmal schreibst und wieder verwendest. Tippe / in einer Nachricht, um ihn zu finden; was in {{zwei Klammern}} steht, wird dann ausgefüllt.</translation>
+      <source>A prompt is a text that you write once and use again. Type / in a message to find it; anything in {{double braces}} is filled in then.</source>
+      <translation>Ein Prompt ist ein Text, den du einmal schreibst und wieder verwendest. Tippe / in einer Nachricht, um ihn zu finden; was in {{doppelten Klammern}} steht, wird dann ausgefüllt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -5158,8 +5086,8 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
-      <source>None is called “{0}”.</source>
-      <translation>Keiner heißt „{0}“.</translation>
+      <source>No prompt is called “{0}”.</source>
+      <translation>Kein Prompt heißt „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -5173,8 +5101,8 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_use.py" />
-      <source>Enter takes it, Esc leaves the list</source>
-      <translation>Enter nimmt ihn, Esc verlässt die Liste</translation>
+      <source>Enter inserts it, Esc closes the list</source>
+      <translation>Enter fügt ihn ein, Esc schließt die Liste</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_use.py" />
@@ -5195,8 +5123,8 @@
     <message>
       <location filename="../../app/ui/servers/key_dialog.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>It is kept in the system’s keyring, and shown to this server only.</source>
-      <translation>Er liegt im Schlüsselbund des Systems und wird nur diesem Server gezeigt.</translation>
+      <source>It is stored in the system’s keyring and sent to this server only.</source>
+      <translation>Er wird im Schlüsselbund des Systems gespeichert und nur an diesen Server gesendet.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/key_dialog.py" />
@@ -5210,7 +5138,7 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>leave empty to keep the present one</source>
+      <source>leave empty to keep the current one</source>
       <translation>leer lassen, um den jetzigen zu behalten</translation>
     </message>
     <message>
@@ -5230,13 +5158,13 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Forget the present key</source>
-      <translation>Den jetzigen Schlüssel vergessen</translation>
+      <source>Remove the current key</source>
+      <translation>Den jetzigen Schlüssel entfernen</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Send the present key to the new address, too</source>
-      <translation>Den jetzigen Schlüssel auch an die neue Adresse senden</translation>
+      <source>Use the current key for the new address, too</source>
+      <translation>Den jetzigen Schlüssel auch für die neue Adresse verwenden</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5267,8 +5195,8 @@
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
       <location filename="../../app/ui/servers/server_row.py" />
-      <source>Asking the server what it is…</source>
-      <translation>Der Server wird gefragt, was er ist…</translation>
+      <source>Testing the server…</source>
+      <translation>Der Server wird getestet …</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5277,13 +5205,13 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Change a server</source>
-      <translation>Einen Server ändern</translation>
+      <source>Edit a server</source>
+      <translation>Server bearbeiten</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Any server that speaks OpenAI’s language. What you write to its models goes there; each such chat says so.</source>
-      <translation>Jeder Server, der OpenAIs Sprache spricht. Was du an seine Modelle schreibst, geht dorthin; jeder solche Chat sagt das.</translation>
+      <source>Any server with an OpenAI-compatible API. What you write to its models is sent there; each such chat says so.</source>
+      <translation>Jeder Server mit OpenAI-kompatibler API. Was du an seine Modelle schreibst, wird dorthin gesendet; jeder solche Chat sagt das.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5297,23 +5225,18 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>The present key was given for {0} and goes nowhere else: enter it again for this address, or agree below. Otherwise it is forgotten.</source>
-      <translation>Der jetzige Schlüssel wurde für {0} gegeben und geht nirgendwo sonst hin: Gib ihn für diese Adresse neu ein, oder stimme unten zu. Sonst wird er vergessen.</translation>
+      <source>The current key is for {0} only: enter it again for this address, or agree below. Otherwise it is removed.</source>
+      <translation>Der jetzige Schlüssel ist nur für {0}: Gib ihn für diese Adresse neu ein, oder stimme unten zu. Sonst wird er entfernt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_row.py" />
-      <source>And {0} more, in the menu of models above a chat.</source>
-      <translation>Und {0} weitere, im Menü der Modelle über dem Chat.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/server_row.py" />
-      <source>Use it</source>
-      <translation>Verwenden</translation>
+      <source>And {0} more, in the model menu above a chat.</source>
+      <translation>Und {0} weitere, im Modellmenü über dem Chat.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Its key is forgotten and its models leave the list. Chats with them stay, and can go on with another model.</source>
-      <translation>Sein Schlüssel wird vergessen, und seine Modelle verlassen die Liste. Chats mit ihnen bleiben und können mit einem anderen Modell weitergehen.</translation>
+      <source>Its key and its models are removed from Hearth. Chats with them stay, and can continue with another model.</source>
+      <translation>Sein Schlüssel und seine Modelle werden aus Hearth entfernt. Chats mit ihnen bleiben und können mit einem anderen Modell weitergehen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/servers_page.py" />
@@ -5322,13 +5245,13 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/servers_page.py" />
-      <source>A vLLM of your team, an Ollama in the next room, a gateway of your company: add its address, and its models are in the menu above a chat. Its chats say at the message box that text leaves this computer.</source>
-      <translation>Ein vLLM deines Teams, ein Ollama im Nebenzimmer, ein Gateway deiner Firma: Füge die Adresse hinzu, und die Modelle stehen im Menü über dem Chat. Deren Chats sagen am Nachrichtenfeld, dass Text diesen Computer verlässt.</translation>
+      <source>A vLLM of your team, an Ollama in the next room, a gateway of your company: add its address, and its models appear in the model menu. Chats with them show that text leaves this computer.</source>
+      <translation>Ein vLLM deines Teams, ein Ollama im Nebenzimmer, ein Gateway deiner Firma: Füge die Adresse hinzu, und die Modelle erscheinen im Modellmenü. Chats mit ihnen zeigen, dass Text diesen Computer verlässt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/servers_page.py" />
-      <source>{0} is kept.</source>
-      <translation>{0} ist gespeichert.</translation>
+      <source>{0} was saved.</source>
+      <translation>{0} wurde gespeichert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/servers_page.py" />
@@ -5337,13 +5260,13 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/words.py" />
-      <source>A server that speaks OpenAI’s language</source>
-      <translation>Ein Server, der OpenAIs Sprache spricht</translation>
+      <source>OpenAI-compatible server</source>
+      <translation>OpenAI-kompatibler Server</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/words.py" />
-      <source>MTP is on there</source>
-      <translation>MTP ist dort an</translation>
+      <source>MTP on</source>
+      <translation>MTP an</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/words.py" />
@@ -5357,44 +5280,39 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/words.py" />
-      <source>MTP is off there</source>
-      <translation>MTP ist dort aus</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/words.py" />
       <source>and {0} more</source>
       <translation>und {0} weitere</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
       <source>Copy details</source>
-      <translation type="unfinished" />
+      <translation>Angaben kopieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
       <source>Licences of what Hearth uses</source>
-      <translation type="unfinished" />
+      <translation>Lizenzen dessen, was Hearth verwendet</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
       <source>Chats and settings</source>
-      <translation type="unfinished" />
+      <translation>Chats und Einstellungen</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
       <source>Logs</source>
-      <translation type="unfinished" />
+      <translation>Protokolle</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
       <location filename="../../app/ui/settings/settings_dialog.py" />
       <source>About</source>
-      <translation type="unfinished" />
+      <translation>Über Hearth</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
       <source>Hearth stands under the Apache Licence 2.0, and so does its guide.</source>
-      <translation type="unfinished" />
+      <translation>Hearth steht unter der Apache-Lizenz 2.0, sein Wegweiser auch.</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
@@ -5405,27 +5323,17 @@
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
       <source>Open the folder “{0}”</source>
-      <translation type="unfinished" />
+      <translation>Den Ordner „{0}“ öffnen</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
       <source>version licence folder data log copy details</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../app/ui/settings/setting_row.py" />
-      <source>Reset</source>
-      <translation>Zurücksetzen</translation>
+      <translation>version lizenz ordner daten protokoll kopieren angaben</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/setting_row.py" />
       <source>Changed</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../app/ui/settings/setting_row.py" />
-      <source>Reset {0}</source>
-      <translation>{0} zurücksetzen</translation>
+      <translation>Geändert</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/settings_dialog.py" />
@@ -5440,7 +5348,7 @@
     <message>
       <location filename="../../app/ui/settings/settings_dialog.py" />
       <source>No setting matches. Try another word.</source>
-      <translation type="unfinished" />
+      <translation>Keine Einstellung passt. Versuche ein anderes Wort.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
@@ -5462,14 +5370,14 @@
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
       <location filename="../../app/ui/sidebar/chat_order.py" />
-      <source>Take out of the archive</source>
+      <source>Unarchive</source>
       <translation>Aus dem Archiv holen</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
       <location filename="../../app/ui/sidebar/chat_order.py" />
-      <source>Put back</source>
-      <translation>Zurückholen</translation>
+      <source>Restore</source>
+      <translation>Wiederherstellen</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
@@ -5500,12 +5408,12 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_actions.py" />
-      <source>Nothing can bring them back then, not even Hearth.</source>
-      <translation>Danach holt sie nichts zurück, auch Hearth nicht.</translation>
+      <source>They cannot be restored after that.</source>
+      <translation>Danach lassen sie sich nicht wiederherstellen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_actions.py" />
-      <source>Moved to no folder.</source>
+      <source>Removed from its folder.</source>
       <translation>Aus dem Ordner genommen.</translation>
     </message>
     <message>
@@ -5550,8 +5458,8 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_actions.py" />
-      <source>Chats that go: {0}. {1}</source>
-      <translation>Chats, die gehen: {0}. {1}</translation>
+      <source>Chats to delete: {0}. {1}</source>
+      <translation>Zu löschende Chats: {0}. {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_actions.py" />
@@ -5565,13 +5473,13 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
-      <source>Folder {0}, folded, {1} chats</source>
-      <translation>Ordner {0}, zugeklappt, {1} Chats</translation>
+      <source>Folder {0}, collapsed, {1} chats</source>
+      <translation>Ordner {0}, eingeklappt, {1} Chats</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
-      <source>Folder {0}, open, {1} chats</source>
-      <translation>Ordner {0}, offen, {1} Chats</translation>
+      <source>Folder {0}, expanded, {1} chats</source>
+      <translation>Ordner {0}, ausgeklappt, {1} Chats</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
@@ -5685,8 +5593,8 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/hit_list.py" />
-      <source>What was found</source>
-      <translation>Was gefunden wurde</translation>
+      <source>Search results</source>
+      <translation>Suchergebnisse</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/place_bar.py" />
@@ -5725,13 +5633,13 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/row_list.py" />
-      <source>Put back {0}</source>
-      <translation>{0} zurückholen</translation>
+      <source>Restore {0}</source>
+      <translation>{0} wiederherstellen</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/row_list.py" />
-      <source>Take {0} out</source>
-      <translation>{0} herausholen</translation>
+      <source>Unarchive {0}</source>
+      <translation>{0} aus dem Archiv holen</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/row_list.py" />
@@ -5760,13 +5668,13 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/sidebar.py" />
-      <source>The archive is empty. Chats that you put here stay out of sight.</source>
-      <translation>Das Archiv ist leer. Chats, die du hierher legst, sind aus dem Blick.</translation>
+      <source>The archive is empty. Archived chats are kept here, out of the list.</source>
+      <translation>Das Archiv ist leer. Archivierte Chats stehen hier statt in der Liste.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/sidebar.py" />
-      <source>The trash is empty. What you delete can be put back from here.</source>
-      <translation>Der Papierkorb ist leer. Was du löschst, lässt sich von hier zurückholen.</translation>
+      <source>The trash is empty. Deleted chats can be restored from here.</source>
+      <translation>Der Papierkorb ist leer. Gelöschte Chats lassen sich von hier wiederherstellen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/sidebar.py" />
@@ -5780,17 +5688,17 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/sidebar.py" />
-      <source>No chat holds “{0}”.</source>
+      <source>No chat contains “{0}”.</source>
       <translation>Kein Chat enthält „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>Looking at what it has…</source>
-      <translation>Der Computer wird angesehen …</translation>
+      <source>Checking the hardware…</source>
+      <translation>Die Hardware wird geprüft …</translation>
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>The check failed. Chatting works all the same.</source>
+      <source>The check failed. Chatting still works.</source>
       <translation>Die Prüfung schlug fehl. Chatten geht trotzdem.</translation>
     </message>
     <message>
@@ -5800,13 +5708,13 @@
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>No graphics card found: the processor computes the answers</source>
-      <translation>Keine Grafikkarte gefunden: Der Prozessor rechnet die Antworten</translation>
+      <source>No graphics card found: answers run on the processor</source>
+      <translation>Keine Grafikkarte gefunden: Antworten laufen auf dem Prozessor</translation>
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>None can run here</source>
-      <translation>Keine läuft hier</translation>
+      <source>None available</source>
+      <translation>Keine verfügbar</translation>
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
@@ -5895,18 +5803,18 @@
     </message>
     <message>
       <location filename="../../app/ui/window/download_notices.py" />
-      <source>{0} is here.</source>
-      <translation>{0} ist da.</translation>
+      <source>{0} is ready.</source>
+      <translation>{0} ist bereit.</translation>
     </message>
     <message>
       <location filename="../../app/ui/window/download_notices.py" />
-      <source>{0} is here: {1}</source>
-      <translation>{0} ist da: {1}</translation>
+      <source>{0} is ready: {1}</source>
+      <translation>{0} ist bereit: {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/window/going_online.py" />
-      <source>Hearth was started offline, and stays so.</source>
-      <translation type="unfinished" />
+      <source>Hearth was started offline and stays offline.</source>
+      <translation>Hearth wurde offline gestartet und bleibt offline.</translation>
     </message>
     <message>
       <location filename="../../app/ui/window/main_window.py" />
@@ -5925,8 +5833,8 @@
     </message>
     <message>
       <location filename="../../app/ui/window/shortcuts_dialog.py" />
-      <source>Press the keys of a command to change them.</source>
-      <translation>Drück auf die Tasten eines Befehls, um sie zu ändern.</translation>
+      <source>Click a command’s keys to change them.</source>
+      <translation>Klick auf die Tasten eines Befehls, um sie zu ändern.</translation>
     </message>
     <message>
       <location filename="../../app/ui/window/shortcuts_dialog.py" />
@@ -5962,7 +5870,7 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>For a model that both engines have. Auto takes the one that suits this computer.</source>
-      <translation type="unfinished" />
+      <translation>Für ein Modell, das beide Engines haben. Auto nimmt die, die zu diesem Computer passt.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5984,43 +5892,43 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Their names from the list of devices, separated by commas. Empty uses all that work.</source>
-      <translation type="unfinished" />
+      <translation>Ihre Namen aus der Geräteliste, durch Kommas getrennt. Leer nimmt alle, die funktionieren.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Layers with experts in RAM</source>
-      <translation type="unfinished" />
+      <translation>Schichten mit Experten im RAM</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Of a mixture of experts that is too large for the graphics card.</source>
-      <translation type="unfinished" />
+      <translation>Bei einer Mixture of Experts, die für die Grafikkarte zu groß ist.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Answers at once with vLLM</source>
-      <translation type="unfinished" />
+      <translation>Antworten zugleich mit vLLM</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>They share the memory for contexts.</source>
-      <translation type="unfinished" />
+      <translation>Sie teilen sich den Speicher für Kontexte.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Graphics memory for vLLM</source>
-      <translation type="unfinished" />
+      <translation>Grafikspeicher für vLLM</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Share of the card’s memory. Automatic takes what is free when it starts.</source>
-      <translation type="unfinished" />
+      <translation>Anteil am Speicher der Karte. Automatisch nimmt, was beim Start frei ist.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6032,7 +5940,7 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Cuts the model over several equal cards (tensor parallel).</source>
-      <translation type="unfinished" />
+      <translation>Teilt das Modell auf mehrere gleiche Karten auf (Tensor-Parallelität).</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6044,7 +5952,7 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Over Ray, which must run on each of them; 1 is this computer alone.</source>
-      <translation type="unfinished" />
+      <translation>Über Ray, das auf jedem laufen muss; 1 ist dieser Computer allein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6056,7 +5964,7 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>With MTP. Automatic follows the model’s makers. vLLM starts again for a change.</source>
-      <translation type="unfinished" />
+      <translation>Mit MTP. Automatisch folgt den Herstellern des Modells. Für eine Änderung startet vLLM neu.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6068,7 +5976,7 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>One per line: a name, an equals sign and the adapter’s folder.</source>
-      <translation type="unfinished" />
+      <translation>Je Zeile einer: ein Name, ein Gleichheitszeichen und der Ordner des Adapters.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6080,7 +5988,7 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>The name of one of the adapters for vLLM. Empty is the model by itself. Can differ per chat and assistant.</source>
-      <translation type="unfinished" />
+      <translation>Der Name eines der Adapter für vLLM. Leer ist das Modell allein. Kann je Chat und Assistent anders sein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6092,7 +6000,7 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>After this long without an answer, to free its memory.</source>
-      <translation type="unfinished" />
+      <translation>Nach so langer Zeit ohne Antwort, um seinen Speicher freizugeben.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6102,7 +6010,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Takes effect after a restart.</source>
-      <translation type="unfinished" />
+      <translation>Gilt nach einem Neustart.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6127,7 +6035,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Light, dark, or as the system.</source>
-      <translation type="unfinished" />
+      <translation>Hell, dunkel oder wie das System.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6147,7 +6055,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>High makes text and edges stand out.</source>
-      <translation type="unfinished" />
+      <translation>Hoch hebt Text und Kanten hervor.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6162,7 +6070,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Of the whole window. Ctrl and + or - change it, too.</source>
-      <translation type="unfinished" />
+      <translation>Des ganzen Fensters. Auch mit Strg und + oder -.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6172,7 +6080,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Reduced turns off movement, fading and blinking.</source>
-      <translation type="unfinished" />
+      <translation>Reduziert schaltet Bewegung, Überblenden und Blinken aus.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6192,7 +6100,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Of messages.</source>
-      <translation type="unfinished" />
+      <translation>Der Nachrichten.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6202,7 +6110,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Wrap them, or scroll sideways to see their end.</source>
-      <translation type="unfinished" />
+      <translation>Umbrechen oder seitwärts scrollen, um ihr Ende zu sehen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6217,12 +6125,12 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Read answers to screen readers</source>
-      <translation type="unfinished" />
+      <translation>Antworten an Bildschirmleser geben</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Sentence by sentence, and when one is done, stopped or has failed.</source>
-      <translation type="unfinished" />
+      <translation>Satz für Satz, und wenn eine fertig, gestoppt oder gescheitert ist.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6232,7 +6140,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>The other key starts a new line.</source>
-      <translation type="unfinished" />
+      <translation>Die andere Taste beginnt eine neue Zeile.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6247,12 +6155,12 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Notify when an answer is done</source>
-      <translation type="unfinished" />
+      <translation>Benachrichtigen, wenn eine Antwort fertig ist</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>After a longer answer, when you are in another window.</source>
-      <translation type="unfinished" />
+      <translation>Nach einer längeren Antwort, wenn du in einem anderen Fenster bist.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6262,7 +6170,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Otherwise the notification contains neither the answer nor the chat’s title.</source>
-      <translation type="unfinished" />
+      <translation>Sonst enthält die Benachrichtigung weder die Antwort noch den Titel des Chats.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6272,17 +6180,17 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Ask a question from it while the window is closed.</source>
-      <translation type="unfinished" />
+      <translation>Stelle von dort eine Frage, während das Fenster geschlossen ist.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Keep running in the tray</source>
-      <translation type="unfinished" />
+      <translation>Im Infobereich weiterlaufen</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>When the window is closed. Quit in the icon’s menu always quits.</source>
-      <translation type="unfinished" />
+      <translation>Wenn das Fenster geschlossen wird. „Beenden“ im Menü des Symbols beendet immer.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6292,7 +6200,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Keys that open the small window from any program, such as Ctrl+Alt+H.</source>
-      <translation type="unfinished" />
+      <translation>Tasten, die das kleine Fenster aus jedem Programm öffnen, etwa Strg+Alt+H.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6302,7 +6210,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>All commands in menus above the window. On macOS they are at the top of the screen.</source>
-      <translation type="unfinished" />
+      <translation>Alle Befehle in Menüs über dem Fenster. Auf macOS sind sie oben am Bildschirm.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6312,12 +6220,12 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Who the assistant is and how it answers. Sent with every chat.</source>
-      <translation type="unfinished" />
+      <translation>Wer der Assistent ist und wie er antwortet. Geht mit jedem Chat mit.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>0 always takes the likeliest word; higher is more varied.</source>
-      <translation type="unfinished" />
+      <translation>0 nimmt immer das wahrscheinlichste Wort; höher ist abwechslungsreicher.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6327,7 +6235,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Draws from this many of the likeliest tokens.</source>
-      <translation type="unfinished" />
+      <translation>Wählt aus so vielen der wahrscheinlichsten Token.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6337,7 +6245,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Draws from the likeliest tokens that make up this share; 1 is off.</source>
-      <translation type="unfinished" />
+      <translation>Wählt aus den wahrscheinlichsten Token, die diesen Anteil ausmachen; 1 ist aus.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6347,7 +6255,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Leaves out tokens below this share of the likeliest one.</source>
-      <translation type="unfinished" />
+      <translation>Lässt Token unter diesem Anteil des wahrscheinlichsten aus.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6357,7 +6265,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Makes words that were just used less likely.</source>
-      <translation type="unfinished" />
+      <translation>Macht gerade verwendete Wörter weniger wahrscheinlich.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6367,7 +6275,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Ends an answer after this many tokens.</source>
-      <translation type="unfinished" />
+      <translation>Beendet eine Antwort nach so vielen Token.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6377,7 +6285,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>For models that can be asked to reason before they answer. Can differ per chat.</source>
-      <translation type="unfinished" />
+      <translation>Für Modelle, die vor der Antwort nachdenken können. Kann je Chat anders sein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6387,7 +6295,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>How hard a model reasons, if it has such levels.</source>
-      <translation type="unfinished" />
+      <translation>Wie gründlich ein Modell nachdenkt, wenn es solche Stufen hat.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6397,7 +6305,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Ends the thinking after this many tokens and begins the answer.</source>
-      <translation type="unfinished" />
+      <translation>Beendet das Nachdenken nach so vielen Token und beginnt die Antwort.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6407,7 +6315,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Leave out its oldest messages, sum them up, or stop and say so. Can differ per chat.</source>
-      <translation type="unfinished" />
+      <translation>Die ältesten Nachrichten auslassen, sie zusammenfassen, oder anhalten und es sagen. Kann je Chat anders sein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6417,12 +6325,12 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Answers new chats.</source>
-      <translation type="unfinished" />
+      <translation>Antwortet in neuen Chats.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>How much of a chat the model sees.</source>
-      <translation type="unfinished" />
+      <translation>Wie viel eines Chats das Modell sieht.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6432,17 +6340,17 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>0 keeps the model on the processor.</source>
-      <translation type="unfinished" />
+      <translation>0 lässt das Modell auf dem Prozessor.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>More folders with models</source>
-      <translation type="unfinished" />
+      <translation>Weitere Ordner mit Modellen</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>One per line. Hearth lists the models in them and changes nothing there.</source>
-      <translation type="unfinished" />
+      <translation>Je Zeile einer. Hearth führt die Modelle darin auf und ändert dort nichts.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6452,7 +6360,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Link uses the file where it is; Copy makes another in Hearth’s folder.</source>
-      <translation type="unfinished" />
+      <translation>Verknüpfen verwendet die Datei, wo sie ist; Kopieren legt eine zweite in Hearths Ordner.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6467,7 +6375,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>How many the model computes with.</source>
-      <translation type="unfinished" />
+      <translation>Mit wie vielen das Modell rechnet.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6477,12 +6385,12 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>q8_0 halves the memory of a long context, at almost no loss.</source>
-      <translation type="unfinished" />
+      <translation>q8_0 halbiert den Speicher eines langen Kontexts, fast ohne Verlust.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>For new chats. Auto guesses words ahead where that is faster; the answers are the same.</source>
-      <translation type="unfinished" />
+      <translation>Für neue Chats. Auto rät Wörter voraus, wo das schneller ist; die Antworten sind dieselben.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6492,7 +6400,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>These chats continue at once when you come back to them.</source>
-      <translation type="unfinished" />
+      <translation>Diese Chats gehen sofort weiter, wenn du zu ihnen zurückkehrst.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6502,7 +6410,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>These chats continue at once after a restart. Takes effect after a restart.</source>
-      <translation type="unfinished" />
+      <translation>Diese Chats gehen nach einem Neustart sofort weiter. Gilt nach einem Neustart.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6512,7 +6420,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>For all downloads together.</source>
-      <translation type="unfinished" />
+      <translation>Für alle Downloads zusammen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6522,7 +6430,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Files that are downloaded at the same time.</source>
-      <translation type="unfinished" />
+      <translation>Dateien, die gleichzeitig geladen werden.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6532,7 +6440,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Nothing connects to other computers, whatever you click.</source>
-      <translation type="unfinished" />
+      <translation>Nichts verbindet sich mit anderen Computern, was immer du anklickst.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6542,7 +6450,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Kept in the data folder, one a day. A deleted chat stays in them until they go.</source>
-      <translation type="unfinished" />
+      <translation>Im Datenordner, eine je Tag. Ein gelöschter Chat bleibt darin, bis sie gehen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6552,7 +6460,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Names a new chat after its first answer. Your own titles are never changed.</source>
-      <translation type="unfinished" />
+      <translation>Benennt einen neuen Chat nach seiner ersten Antwort. Deine eigenen Titel bleiben.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/suggested_assistants.py" />
@@ -6861,18 +6769,18 @@
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>It has no MTP; what it copies from the chat is still drafted.</source>
-      <translation>Es hat kein MTP; was es aus dem Chat abschreibt, wird trotzdem vorausgeraten.</translation>
+      <source>It has no MTP, but text that it copies from the chat comes faster.</source>
+      <translation>Es hat kein MTP, aber was es aus dem Chat übernimmt, kommt schneller.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>It has no MTP; code that it copies is still drafted.</source>
-      <translation>Es hat kein MTP; Code, den es abschreibt, wird trotzdem vorausgeraten.</translation>
+      <source>It has no MTP, but code that it copies comes faster.</source>
+      <translation>Es hat kein MTP, aber Code, den es übernimmt, kommt schneller.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>Its memory cannot take tokens back cheaply and it has no MTP, so nothing is drafted.</source>
-      <translation>Sein Speicher kann Token nicht billig zurücknehmen, und es hat kein MTP, also wird nichts vorausgeraten.</translation>
+      <source>It has no MTP and cannot guess ahead.</source>
+      <translation>Es hat kein MTP und kann nicht vorausraten.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
@@ -6901,18 +6809,18 @@
     </message>
     <message>
       <location filename="../../app/core/chats/dropped.py" />
-      <source>{0} cannot be put into a message.</source>
-      <translation>{0} passt nicht in eine Nachricht.</translation>
+      <source>{0} cannot be added to a message.</source>
+      <translation>{0} lässt sich keiner Nachricht hinzufügen.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/dropped.py" />
-      <source>It is not a file with text in UTF-8 that Hearth may read.</source>
-      <translation>Das ist keine Textdatei in UTF-8, die Hearth lesen darf.</translation>
+      <source>It is not a text file (UTF-8) that Hearth can read.</source>
+      <translation>Das ist keine Textdatei (UTF-8), die Hearth lesen kann.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/dropped.py" />
-      <source>Open it in its own program, and copy from there what you want to ask about.</source>
-      <translation>Öffne sie im eigenen Programm und kopiere von dort, wonach du fragen willst.</translation>
+      <source>Open it in its own program and copy the part that your question is about.</source>
+      <translation>Öffne sie im eigenen Programm und kopiere den Teil, um den es in deiner Frage geht.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/dropped.py" />
@@ -6921,8 +6829,8 @@
     </message>
     <message>
       <location filename="../../app/core/chats/dropped.py" />
-      <source>It holds more than {0} kB of text.</source>
-      <translation>Darin stehen mehr als {0} kB Text.</translation>
+      <source>It has more than {0} kB of text.</source>
+      <translation>Sie hat mehr als {0} kB Text.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/dropped.py" />
@@ -6943,18 +6851,18 @@
     </message>
     <message>
       <location filename="../../app/core/chats/prompts.py" />
-      <source>It holds no list of prompts.</source>
+      <source>It contains no list of prompts.</source>
       <translation>Sie enthält keine Liste von Prompts.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/prompts.py" />
-      <source>None of what it holds has both a name and a text.</source>
+      <source>Nothing in it has both a name and a text.</source>
       <translation>Nichts darin hat sowohl einen Namen als auch einen Text.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/prompts.py" />
-      <source>It is not written as JSON.</source>
-      <translation>Sie ist kein JSON.</translation>
+      <source>It is not a JSON file.</source>
+      <translation>Sie ist keine JSON-Datei.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/thinking.py" />
@@ -6963,13 +6871,13 @@
     </message>
     <message>
       <location filename="../../app/core/chats/thinking.py" />
-      <source>This model thinks as it was made to: its chat template has no switch for it.</source>
-      <translation>Dieses Modell denkt nach, wie es gemacht wurde: Seine Chat-Vorlage hat keinen Schalter dafür.</translation>
+      <source>Thinking cannot be switched on or off for this model.</source>
+      <translation>Bei diesem Modell lässt sich das Nachdenken nicht ein- oder ausschalten.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>Measured here, vLLM writes {0} times as fast for one chat at a time.</source>
-      <translation>Hier gemessen: vLLM schreibt bei einem Chat auf einmal {0}-mal so schnell.</translation>
+      <source>Measured on this computer: vLLM writes {0} times as fast for one chat.</source>
+      <translation>Auf diesem Computer gemessen: Bei einem Chat schreibt vLLM {0}-mal so schnell.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -6978,8 +6886,8 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>For several chats or programs at once, vLLM on {0} writes more in all.</source>
-      <translation>Für mehrere Chats oder Programme zugleich schreibt vLLM auf {0} insgesamt mehr.</translation>
+      <source>vLLM on {0} is faster for several chats or programs at once.</source>
+      <translation>Für mehrere Chats oder Programme zugleich ist vLLM auf {0} schneller.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7038,13 +6946,13 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>To begin with</source>
+      <source>To get started</source>
       <translation>Zum Anfangen</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>is here; a model is ready in seconds</source>
-      <translation>ist hier; ein Modell ist in Sekunden bereit</translation>
+      <source>included; a model is ready in seconds</source>
+      <translation>schon dabei; ein Modell ist in Sekunden bereit</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7063,8 +6971,8 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>{0} chats at once: vLLM answers them side by side, llama.cpp in turn.</source>
-      <translation>{0} Chats zugleich: vLLM beantwortet sie nebeneinander, llama.cpp nacheinander.</translation>
+      <source>{0} chats at once: vLLM answers them together, llama.cpp in turn.</source>
+      <translation>{0} Chats zugleich: vLLM beantwortet sie gemeinsam, llama.cpp nacheinander.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7088,13 +6996,13 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>There is no NVIDIA card here; llama.cpp runs on any computer.</source>
-      <translation>Hier gibt es keine NVIDIA-Karte; llama.cpp läuft auf jedem Computer.</translation>
+      <source>This computer has no NVIDIA card; llama.cpp runs on any computer.</source>
+      <translation>Dieser Computer hat keine NVIDIA-Karte; llama.cpp läuft auf jedem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>vLLM cannot be installed here.</source>
-      <translation>vLLM lässt sich hier nicht installieren.</translation>
+      <source>vLLM cannot be installed on this computer.</source>
+      <translation>vLLM lässt sich auf diesem Computer nicht installieren.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7173,13 +7081,17 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/chatgpt.py" />
-      <source>Its tree of messages is empty.</source>
-      <translation>Sein Baum von Nachrichten ist leer.</translation>
+      <location filename="../../app/core/exchange/lm_studio.py" />
+      <location filename="../../app/core/exchange/open_webui.py" />
+      <location filename="../../app/core/exchange/own.py" />
+      <location filename="../../app/core/exchange/thread.py" />
+      <source>It has no messages.</source>
+      <translation>Er enthält keine Nachrichten.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/found.py" />
-      <source>It holds more than {0} messages.</source>
-      <translation>Es enthält mehr als {0} Nachrichten.</translation>
+      <source>It has more than {0} messages.</source>
+      <translation>Er hat mehr als {0} Nachrichten.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
@@ -7203,18 +7115,18 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
-      <source>The file breaks off.</source>
-      <translation>Die Datei bricht ab.</translation>
+      <source>The file ends too early.</source>
+      <translation>Die Datei endet zu früh.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
-      <source>It holds a value of a kind that Hearth does not know.</source>
-      <translation>Sie enthält einen Wert einer Art, die Hearth nicht kennt.</translation>
+      <source>It contains a value of an unknown kind.</source>
+      <translation>Sie enthält einen Wert unbekannter Art.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
-      <source>messages behind a damaged place</source>
-      <translation>Nachrichten hinter einer beschädigten Stelle</translation>
+      <source>messages after a damaged part</source>
+      <translation>Nachrichten nach einer beschädigten Stelle</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
@@ -7234,14 +7146,6 @@
       <translation>LM Studio</translation>
     </message>
     <message>
-      <location filename="../../app/core/exchange/lm_studio.py" />
-      <location filename="../../app/core/exchange/open_webui.py" />
-      <location filename="../../app/core/exchange/own.py" />
-      <location filename="../../app/core/exchange/thread.py" />
-      <source>Nothing was said in it.</source>
-      <translation>Darin wurde nichts gesagt.</translation>
-    </message>
-    <message>
       <location filename="../../app/core/exchange/open_webui.py" />
       <location filename="../../app/core/exchange/recognise.py" />
       <source>Open WebUI</source>
@@ -7259,18 +7163,18 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
-      <source>The file breaks off; what comes before that was read.</source>
-      <translation>Die Datei bricht ab; was davor steht, wurde gelesen.</translation>
+      <source>The file ends too early; the part before that was read.</source>
+      <translation>Die Datei endet zu früh; der Teil davor wurde gelesen.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
-      <source>It would take more memory than Hearth gives an import.</source>
-      <translation>Es bräuchte mehr Speicher, als Hearth einem Import gibt.</translation>
+      <source>Importing it would take too much memory.</source>
+      <translation>Sie zu importieren würde zu viel Speicher brauchen.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
-      <source>It is damaged or breaks off, and no whole chat is left in it.</source>
-      <translation>Sie ist beschädigt oder bricht ab, und kein ganzer Chat ist übrig.</translation>
+      <source>It is damaged or incomplete, and has no complete chat.</source>
+      <translation>Sie ist beschädigt oder unvollständig und enthält keinen ganzen Chat.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
@@ -7284,8 +7188,8 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
-      <source>It is no chat of {0}.</source>
-      <translation>Das ist kein Chat von {0}.</translation>
+      <source>It is not a chat from {0}.</source>
+      <translation>Das ist kein Chat aus {0}.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/report.py" />
@@ -7329,8 +7233,8 @@
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
-      <source>{0}: there is no field of this name{1}.</source>
-      <translation>{0}: Ein Feld dieses Namens gibt es nicht{1}.</translation>
+      <source>{0}: there is no such field{1}.</source>
+      <translation>{0}: Ein solches Feld gibt es nicht{1}.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
@@ -7355,13 +7259,13 @@
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
-      <source>Mend that place, or move the file away to use the list that Hearth ships.</source>
-      <translation>Bessere die Stelle aus oder nimm die Datei weg, um Hearths eigene Liste zu verwenden.</translation>
+      <source>Correct it, or move the file away to use Hearth’s own list.</source>
+      <translation>Berichtige sie oder verschiebe die Datei, um Hearths eigene Liste zu verwenden.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
-      <source>{0}: it hides “{1}”, and there is nothing of that id.</source>
-      <translation>{0}: Sie verbirgt „{1}“, und etwas mit dieser Kennung gibt es nicht.</translation>
+      <source>{0}: it hides “{1}”, but nothing has that id.</source>
+      <translation>{0}: Sie verbirgt „{1}“, aber nichts hat diese Kennung.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
@@ -7370,13 +7274,13 @@
     </message>
     <message>
       <location filename="../../app/core/models/companions.py" />
-      <source>This file has no MTP head; the {0} drafter for it can be downloaded ({1}/{2})</source>
-      <translation>Diese Datei hat keinen MTP-Kopf; der {0}-Drafter dafür lässt sich herunterladen ({1}/{2})</translation>
+      <source>This model can answer faster with its {0} drafter, which can be downloaded ({1}/{2})</source>
+      <translation>Dieses Modell kann mit seinem {0}-Drafter schneller antworten, der sich herunterladen lässt ({1}/{2})</translation>
     </message>
     <message>
       <location filename="../../app/core/models/counterparts.py" />
-      <source>There is no NVIDIA card here for it.</source>
-      <translation>Hier gibt es keine NVIDIA-Karte dafür.</translation>
+      <source>This computer has no NVIDIA card for it.</source>
+      <translation>Dieser Computer hat keine NVIDIA-Karte dafür.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/counterparts.py" />
@@ -7390,8 +7294,8 @@
     </message>
     <message>
       <location filename="../../app/core/models/counterparts.py" />
-      <source>It is here; nothing has to be downloaded.</source>
-      <translation>Es ist hier; nichts muss heruntergeladen werden.</translation>
+      <source>It is on this computer; nothing has to be downloaded.</source>
+      <translation>Es ist auf diesem Computer; nichts muss heruntergeladen werden.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/counterparts.py" />
@@ -7415,7 +7319,7 @@
     </message>
     <message>
       <location filename="../../app/core/models/hub_names.py" />
-      <source>It is the address of another site than the Hub.</source>
+      <source>It is the address of a site other than the Hub.</source>
       <translation>Das ist die Adresse einer anderen Website als des Hubs.</translation>
     </message>
     <message>
@@ -7435,7 +7339,7 @@
     </message>
     <message>
       <location filename="../../app/core/models/hub_names.py" />
-      <source>Owner and name are of letters, digits, dots, dashes and underscores.</source>
+      <source>Owner and name consist of letters, digits, dots, dashes and underscores.</source>
       <translation>Besitzer und Name bestehen aus Buchstaben, Ziffern, Punkten, Binde- und Unterstrichen.</translation>
     </message>
     <message>
@@ -7532,8 +7436,8 @@
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
-      <source>Off: there is no room left for guessing ahead.</source>
-      <translation>Aus: Für Vorausraten ist kein Platz mehr.</translation>
+      <source>Off: there is no memory left for guessing ahead.</source>
+      <translation>Aus: Zum Vorausraten ist kein Speicher mehr frei.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
@@ -7558,8 +7462,8 @@
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
-      <source>About {0} of it fits on the graphics card, the rest beside it</source>
-      <translation>Etwa {0} davon passen auf die Grafikkarte, der Rest daneben</translation>
+      <source>About {0} of it fits on the graphics card, the rest in main memory</source>
+      <translation>Etwa {0} davon passen auf die Grafikkarte, der Rest in den Arbeitsspeicher</translation>
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
@@ -7593,8 +7497,8 @@
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
-      <source>The computer was busy while the speed of its memory was measured, so the speeds here are rough; it is measured again later.</source>
-      <translation>Der Computer war beschäftigt, während die Geschwindigkeit seines Speichers gemessen wurde; die Geschwindigkeiten hier sind deshalb grob, und es wird später noch einmal gemessen.</translation>
+      <source>The computer was busy during the measurement, so these speeds are rough; they will be measured again later.</source>
+      <translation>Der Computer war während der Messung beschäftigt; die Geschwindigkeiten sind deshalb grob und werden später neu gemessen.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
@@ -7613,8 +7517,8 @@
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
-      <source>tells no memory</source>
-      <translation>nennt keinen Speicher</translation>
+      <source>does not say how much memory it has</source>
+      <translation>sagt nicht, wie viel Speicher sie hat</translation>
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
@@ -7643,7 +7547,7 @@
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
-      <source>The address holds a name or a password.</source>
+      <source>The address contains a name or a password.</source>
       <translation>Die Adresse enthält einen Namen oder ein Passwort.</translation>
     </message>
     <message>
@@ -7653,8 +7557,8 @@
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
-      <source>Write the address without it; a key has a place of its own.</source>
-      <translation>Schreib die Adresse ohne; für einen Schlüssel gibt es ein eigenes Feld.</translation>
+      <source>Write the address without it; the key is entered separately.</source>
+      <translation>Schreib die Adresse ohne; der Schlüssel wird gesondert eingegeben.</translation>
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
@@ -7663,8 +7567,8 @@
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
-      <source>A name has at least one letter or figure, nothing that cannot be seen, and no colon: that stands between the name and a model.</source>
-      <translation>Ein Name hat mindestens einen Buchstaben oder eine Ziffer, nichts Unsichtbares und keinen Doppelpunkt: Der steht zwischen dem Namen und einem Modell.</translation>
+      <source>A name needs a letter or a digit, and cannot have invisible characters or a colon, which separates it from a model.</source>
+      <translation>Ein Name braucht einen Buchstaben oder eine Ziffer und darf weder unsichtbare Zeichen noch einen Doppelpunkt haben, der ihn vom Modell trennt.</translation>
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
@@ -7674,52 +7578,52 @@
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>backend llama.cpp vllm</source>
-      <translation type="unfinished" />
+      <translation>backend llama.cpp vllm motor</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>gpu cuda vulkan card</source>
-      <translation type="unfinished" />
+      <translation>gpu cuda vulkan karte grafikkarte</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>moe gpu offload memory</source>
-      <translation type="unfinished" />
+      <translation>moe gpu auslagern speicher</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>parallel concurrent</source>
-      <translation type="unfinished" />
+      <translation>parallel gleichzeitig</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>gpu vram</source>
-      <translation type="unfinished" />
+      <translation>gpu vram</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>gpu multi tensor parallel</source>
-      <translation type="unfinished" />
+      <translation>gpu mehrere tensor parallel</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>cluster ray pipeline</source>
-      <translation type="unfinished" />
+      <translation>cluster ray pipeline rechner</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>mtp speculative draft</source>
-      <translation type="unfinished" />
+      <translation>mtp spekulativ entwurf</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>fine-tune lora peft</source>
-      <translation type="unfinished" />
+      <translation>feinabstimmung lora peft</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>unload sleep memory</source>
-      <translation type="unfinished" />
+      <translation>entladen schlafen speicher</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/field.py" />
@@ -7778,8 +7682,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/models.py" />
-      <source>That name is not one of those that a model can have for itself.</source>
-      <translation>Der Name gehört nicht zu denen, die ein Modell für sich haben kann.</translation>
+      <source>It is not a setting that a model can have of its own.</source>
+      <translation>Das ist keine Einstellung, die ein Modell für sich haben kann.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/models.py" />
@@ -7840,18 +7744,18 @@
     </message>
     <message>
       <location filename="../../app/hub/described.py" />
-      <source>It is about a repository whose name cannot be one.</source>
-      <translation>Sie betrifft ein Repository, dessen Name keiner sein kann.</translation>
+      <source>It names a repository with an invalid name.</source>
+      <translation>Sie nennt ein Repository mit einem ungültigen Namen.</translation>
     </message>
     <message>
       <location filename="../../app/hub/described.py" />
-      <source>It is not whole, or is no JSON.</source>
+      <source>It is incomplete or not JSON.</source>
       <translation>Sie ist unvollständig oder kein JSON.</translation>
     </message>
     <message>
       <location filename="../../app/hub/described.py" />
-      <source>It lacks something that a Hub says.</source>
-      <translation>Ihr fehlt etwas, das ein Hub sagt.</translation>
+      <source>Something that a Hub always sends is missing.</source>
+      <translation>Ihr fehlt etwas, das ein Hub immer sendet.</translation>
     </message>
     <message>
       <location filename="../../app/hub/fetch.py" />
@@ -7866,8 +7770,8 @@
     </message>
     <message>
       <location filename="../../app/hub/fetch.py" />
-      <source>The Hub does not say what its bytes should hash to, in {0}.</source>
-      <translation>Der Hub sagt in {0} nicht, welche Prüfsumme die Bytes haben sollen.</translation>
+      <source>The Hub gives no checksum for it in {0}.</source>
+      <translation>Der Hub nennt in {0} keine Prüfsumme dafür.</translation>
     </message>
     <message>
       <location filename="../../app/hub/fetch.py" />
@@ -7886,7 +7790,7 @@
     </message>
     <message>
       <location filename="../../app/hub/fetch.py" />
-      <source>Choose another repository, and tell the Hub of this one.</source>
+      <source>Choose another repository, and report this one to the Hub.</source>
       <translation>Wähle ein anderes Repository und melde dieses dem Hub.</translation>
     </message>
     <message>
@@ -7926,8 +7830,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>It is the status {0}, which says nothing about models.</source>
-      <translation>Das ist der Status {0}, der nichts über Modelle sagt.</translation>
+      <source>It answered with the unexpected status {0}.</source>
+      <translation>Er antwortete mit dem unerwarteten Status {0}.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -7941,7 +7845,7 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>“{0}” asks for an account.</source>
+      <source>“{0}” requires an account.</source>
       <translation>„{0}“ verlangt ein Konto.</translation>
     </message>
     <message>
@@ -7966,8 +7870,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>Make a new one at {0} and give it to Hearth, or have Hearth forget it.</source>
-      <translation type="unfinished" />
+      <source>Make a new one at {0} and enter it in Hearth, or remove the old one.</source>
+      <translation>Erstelle auf {0} ein neues und gib es in Hearth ein, oder entferne das alte.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -7991,8 +7895,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>The Hub gives it to nobody any more, most often because of its content or its licence.</source>
-      <translation>Der Hub gibt es niemandem mehr, meist wegen seines Inhalts oder seiner Lizenz.</translation>
+      <source>The Hub no longer offers it, usually because of its content or licence.</source>
+      <translation>Der Hub bietet es nicht mehr an, meist wegen seines Inhalts oder seiner Lizenz.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -8017,8 +7921,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>The Hub wants to be asked less often.</source>
-      <translation>Der Hub möchte seltener gefragt werden.</translation>
+      <source>The Hub accepts no more requests for now.</source>
+      <translation>Der Hub nimmt vorerst keine weiteren Anfragen an.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -8032,8 +7936,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>in some minutes</source>
-      <translation>in einigen Minuten</translation>
+      <source>in a few minutes</source>
+      <translation>in ein paar Minuten</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -8077,8 +7981,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>The Hub is in trouble.</source>
-      <translation>Der Hub hat Schwierigkeiten.</translation>
+      <source>The Hub has a problem.</source>
+      <translation>Der Hub hat ein Problem.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -8087,8 +7991,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>Try again in some minutes.</source>
-      <translation>Versuche es in einigen Minuten noch einmal.</translation>
+      <source>Try again in a few minutes.</source>
+      <translation>Versuche es in ein paar Minuten noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/hub/remote_header.py" />
@@ -8100,8 +8004,8 @@
     <message>
       <location filename="../../app/hub/remote_header.py" />
       <location filename="../../engines/models/gguf/header.py" />
-      <source>Its header makes no sense: {0}.</source>
-      <translation>Der Dateikopf ergibt keinen Sinn: {0}.</translation>
+      <source>Its header is invalid: {0}.</source>
+      <translation>Der Dateikopf ist ungültig: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/hub/remote_header.py" />
@@ -8110,6 +8014,7 @@
     </message>
     <message>
       <location filename="../../app/hub/remote_header.py" />
+      <location filename="../../engines/models/checkpoint.py" />
       <location filename="../../engines/models/gguf/causes.py" />
       <location filename="../../engines/models/gguf/header.py" />
       <source>“{0}” is not a model.</source>
@@ -8147,12 +8052,12 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Look at the repository again and choose one of the files that are there now.</source>
-      <translation>Sieh dir das Repository noch einmal an und wähle eine der Dateien, die jetzt da sind.</translation>
+      <source>Open the repository again and choose one of its current files.</source>
+      <translation>Öffne das Repository noch einmal und wähle eine der jetzigen Dateien.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>{0} does not give out {1}.</source>
+      <source>{0} refuses to send {1}.</source>
       <translation>{0} gibt {1} nicht heraus.</translation>
     </message>
     <message>
@@ -8177,8 +8082,8 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Look at the repository again, then download it anew; what has come was not mixed.</source>
-      <translation>Sieh dir das Repository noch einmal an und lade sie neu; was schon da war, wurde nicht vermischt.</translation>
+      <source>Open the repository again and download it anew; old and new parts were not mixed.</source>
+      <translation>Öffne das Repository noch einmal und lade die Datei neu herunter; alte und neue Teile wurden nicht vermischt.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -8193,8 +8098,8 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Wait a while, then resume the download; what has come is kept.</source>
-      <translation>Warte eine Weile und setze den Download fort; was da ist, bleibt.</translation>
+      <source>Wait a while, then resume the download; what was downloaded is kept.</source>
+      <translation>Warte eine Weile und setze den Download fort; das schon Geladene bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -8238,28 +8143,29 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Check the connection, then resume the download; what has come is kept.</source>
-      <translation>Prüfe die Verbindung und setze den Download fort; was da ist, bleibt.</translation>
+      <source>Check the connection, then resume the download; what was downloaded is kept.</source>
+      <translation>Prüfe die Verbindung und setze den Download fort; das schon Geladene bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>{0} sends something else than was asked for.</source>
+      <source>{0} sends something other than what was requested.</source>
       <translation>{0} sendet etwas anderes als verlangt.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Try again later, or without a proxy or mirror; what has come of {0} is kept.</source>
-      <translation>Versuche es später noch einmal, oder ohne Proxy oder Spiegel; was von {0} da ist, bleibt.</translation>
+      <source>Try again later, or without a proxy or mirror; what was downloaded of {0} is kept.</source>
+      <translation>Versuche es später noch einmal oder ohne Proxy oder Spiegel; das schon Geladene von {0} bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Its bytes are not those that the Hub announced, by their checksum.</source>
-      <translation>Nach der Prüfsumme sind die Bytes nicht die, die der Hub angekündigt hat.</translation>
+      <source>Its checksum is not the one that the Hub announced.</source>
+      <translation>Die Prüfsumme ist nicht die, die der Hub angekündigt hat.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Its bytes are not those that Hearth was made for, by their checksum.</source>
-      <translation>Der Prüfsumme nach sind es nicht die Bytes, für die Hearth gemacht wurde.</translation>
+      <location filename="../../app/packages/fetch.py" />
+      <source>Its checksum is not the one that Hearth expects.</source>
+      <translation>Die Prüfsumme ist nicht die, die Hearth erwartet.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -8283,8 +8189,8 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Try again later, or use another package index; what has come was not mixed.</source>
-      <translation>Versuche es später noch einmal oder mit einem anderen Paketindex; was da ist, wurde nicht vermischt.</translation>
+      <source>Try again later, or use another package index; old and new parts were not mixed.</source>
+      <translation>Versuche es später noch einmal oder mit einem anderen Paketindex; alte und neue Teile wurden nicht vermischt.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -8293,8 +8199,8 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Wait a while, then try again; what has come is kept.</source>
-      <translation>Warte eine Weile und versuche es dann noch einmal; was da ist, bleibt erhalten.</translation>
+      <source>Wait a while, then try again; what was downloaded is kept.</source>
+      <translation>Warte eine Weile und versuche es dann noch einmal; das schon Geladene bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -8349,8 +8255,8 @@
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
-      <source>{0} are still to come to {1}; all that has come is kept.</source>
-      <translation>{0} fehlen noch in {1}; alles, was da ist, bleibt.</translation>
+      <source>{0} are still missing in {1}; what was downloaded is kept.</source>
+      <translation>{0} fehlen noch in {1}; das schon Geladene bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
@@ -8371,13 +8277,13 @@
     </message>
     <message>
       <location filename="../../app/hub/transfer.py" />
-      <source>What had come was damaged.</source>
-      <translation>Was gekommen war, war beschädigt.</translation>
+      <source>The part downloaded so far was damaged.</source>
+      <translation>Der schon geladene Teil war beschädigt.</translation>
     </message>
     <message>
       <location filename="../../app/hub/transfer.py" />
-      <source>It leads to an address that is none: {0}.</source>
-      <translation>Er führt zu einer Adresse, die keine ist: {0}.</translation>
+      <source>It leads to an invalid address: {0}.</source>
+      <translation>Er führt zu einer ungültigen Adresse: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/hub/transfer.py" />
@@ -8416,8 +8322,8 @@
     </message>
     <message>
       <location filename="../../app/net/client.py" />
-      <source>Nothing can be at “{0}”</source>
-      <translation>Unter „{0}“ kann nichts liegen</translation>
+      <source>“{0}” is not a valid address</source>
+      <translation>„{0}“ ist keine gültige Adresse</translation>
     </message>
     <message>
       <location filename="../../app/net/client.py" />
@@ -8462,8 +8368,8 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
-      <source>Check the clock. If you trust who inspects, install their certificate in the system’s store of certificates.</source>
-      <translation>Prüfe die Uhr. Wenn du dem vertraust, der prüft, installiere sein Zertifikat im Zertifikatspeicher des Systems.</translation>
+      <source>Check the clock. If you trust that proxy or program, install its certificate in the system’s certificate store.</source>
+      <translation>Prüfe die Uhr. Wenn du dem Proxy oder Programm vertraust, installiere sein Zertifikat im Zertifikatspeicher des Systems.</translation>
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
@@ -8546,7 +8452,7 @@
     <message>
       <location filename="../../app/net/explained.py" />
       <location filename="../../engines/openai/faults.py" />
-      <source>There is no way to it from this network, or it ended the connection at once.</source>
+      <source>This network does not lead to it, or it closed the connection at once.</source>
       <translation>Aus diesem Netz führt kein Weg dorthin, oder die Verbindung wurde sofort beendet.</translation>
     </message>
     <message>
@@ -8581,8 +8487,8 @@
     </message>
     <message>
       <location filename="../../app/net/hosts.py" />
-      <source>The proxy's address has to begin with http:// or https:// and name a host; proxies of other kinds, such as SOCKS, are not spoken to.</source>
-      <translation>Die Adresse des Proxys muss mit http:// oder https:// beginnen und einen Host nennen; mit anderen Arten, etwa SOCKS, spricht Hearth nicht.</translation>
+      <source>The proxy's address has to begin with http:// or https:// and name a host; other kinds of proxy, such as SOCKS, are not supported.</source>
+      <translation>Die Adresse des Proxys muss mit http:// oder https:// beginnen und einen Host nennen; andere Arten, etwa SOCKS, werden nicht unterstützt.</translation>
     </message>
     <message>
       <location filename="../../app/net/hosts.py" />
@@ -8596,8 +8502,8 @@
     </message>
     <message>
       <location filename="../../app/net/server_client.py" />
-      <source>Nothing can be at “{0}”.</source>
-      <translation>Unter „{0}“ kann nichts sein.</translation>
+      <source>“{0}” is not a valid address.</source>
+      <translation>„{0}“ ist keine gültige Adresse.</translation>
     </message>
     <message>
       <location filename="../../app/net/server_client.py" />
@@ -8622,8 +8528,8 @@
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
-      <source>It does not hold {0} in PEM form.</source>
-      <translation>Darin ist {0} im PEM-Format nicht zu finden.</translation>
+      <source>It does not contain {0} in PEM format.</source>
+      <translation>Sie enthält {0} nicht im PEM-Format.</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
@@ -8675,7 +8581,7 @@
     </message>
     <message>
       <location filename="../../app/packages/config.py" />
-      <source>Mend them: they are in uv.toml and in variables that begin with UV_.</source>
+      <source>Correct them: they are in uv.toml and in variables that begin with UV_.</source>
       <translation>Berichtige sie: Sie stehen in uv.toml und in Variablen, die mit UV_ beginnen.</translation>
     </message>
     <message>
@@ -8705,13 +8611,8 @@
     </message>
     <message>
       <location filename="../../app/packages/fetch.py" />
-      <source>Its bytes are others, by their checksum.</source>
-      <translation>Der Prüfsumme nach sind es andere Bytes.</translation>
-    </message>
-    <message>
-      <location filename="../../app/packages/fetch.py" />
-      <source>Remove it, or replace it by the file that its makers have published.</source>
-      <translation>Entferne sie, oder ersetze sie durch die Datei, die ihre Hersteller veröffentlicht haben.</translation>
+      <source>Remove it, or replace it with the file that its makers have published.</source>
+      <translation>Entferne sie oder ersetze sie durch die Datei, die ihre Hersteller veröffentlicht haben.</translation>
     </message>
     <message>
       <location filename="../../app/packages/links.py" />
@@ -8795,18 +8696,18 @@
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/portal.py" />
-      <source>This desktop lets no program listen for keys everywhere. A shortcut of the desktop itself can open the small window; the guide to the terminal has its command.</source>
-      <translation type="unfinished" />
+      <source>This desktop offers programs no global shortcuts. Set one in its own settings; the guide to the terminal has the command that opens the small window.</source>
+      <translation>Dieser Desktop bietet Programmen keine globalen Tastenkürzel an. Leg eines in seinen eigenen Einstellungen an; den Befehl für das kleine Fenster nennt die Anleitung zum Terminal.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/portal.py" />
-      <source>The desktop has not given these keys to Hearth.</source>
-      <translation>Der Desktop hat Hearth diese Tasten nicht gegeben.</translation>
+      <source>The desktop did not allow this shortcut.</source>
+      <translation>Der Desktop hat dieses Tastenkürzel nicht erlaubt.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/portal.py" />
-      <source>The desktop has asked for these keys, and they were not allowed.</source>
-      <translation>Der Desktop hat nach diesen Tasten gefragt, und sie wurden nicht erlaubt.</translation>
+      <source>The desktop asked whether to allow this shortcut, and it was refused.</source>
+      <translation>Der Desktop hat gefragt, ob er dieses Tastenkürzel erlauben soll, und es wurde abgelehnt.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/service.py" />
@@ -8815,13 +8716,13 @@
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/service.py" />
-      <source>Hearth cannot take keys from other programs on this system yet. The icon in the tray opens the small window, too.</source>
-      <translation>Auf diesem System kann Hearth anderen Programmen noch keine Tasten abnehmen. Das Symbol im Tray öffnet das kleine Fenster auch.</translation>
+      <source>Global shortcuts do not work on this system yet. The tray icon opens the small window, too.</source>
+      <translation>Globale Tastenkürzel gibt es auf diesem System noch nicht. Das Symbol im Tray öffnet das kleine Fenster auch.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/service.py" />
-      <source>There is no desktop here that could pass keys on.</source>
-      <translation>Hier ist kein Desktop, der Tasten weitergeben könnte.</translation>
+      <source>No desktop with global shortcuts was found.</source>
+      <translation>Kein Desktop mit globalen Tastenkürzeln wurde gefunden.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/service.py" />
@@ -8845,8 +8746,8 @@
     </message>
     <message>
       <location filename="../../app/presenters/download_list.py" />
-      <source>{0} is not among the models any more.</source>
-      <translation>{0} ist nicht mehr unter den Modellen.</translation>
+      <source>{0} is no longer on this computer.</source>
+      <translation>{0} ist nicht mehr auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/download_list.py" />
@@ -8861,8 +8762,8 @@
     </message>
     <message>
       <location filename="../../app/presenters/prompts.py" />
-      <source>It is far larger than a file of prompts.</source>
-      <translation>Sie ist viel größer als eine Datei mit Prompts.</translation>
+      <source>It is too large for a file of prompts.</source>
+      <translation>Sie ist zu groß für eine Datei mit Prompts.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/prompts.py" />
@@ -8876,18 +8777,18 @@
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>These words cannot be reproduced.</source>
-      <translation>Diese Worte lassen sich nicht reproduzieren.</translation>
+      <source>This text cannot be reproduced.</source>
+      <translation>Dieser Text lässt sich nicht reproduzieren.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>You wrote them yourself, in place of the model’s answer.</source>
-      <translation>Du hast sie selbst geschrieben, anstelle der Antwort des Modells.</translation>
+      <source>You wrote it yourself, in place of the model’s answer.</source>
+      <translation>Du hast ihn selbst geschrieben, anstelle der Antwort des Modells.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>Go to the answer beside it, and reproduce that one.</source>
-      <translation>Geh zur Antwort daneben und reproduziere diese.</translation>
+      <source>Go to the model’s own answer, in another branch, and reproduce that one.</source>
+      <translation>Geh zur Antwort des Modells in einem anderen Zweig und reproduziere diese.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
@@ -8896,18 +8797,18 @@
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>Hearth did not keep how it was asked for: it is older than that, or it failed.</source>
-      <translation>Hearth hat nicht festgehalten, wie gefragt wurde: Sie ist älter als das oder fehlgeschlagen.</translation>
+      <source>Hearth has no record of how it was made: it is too old, or it failed.</source>
+      <translation>Hearth hat nicht festgehalten, wie sie entstand: Sie ist zu alt oder fehlgeschlagen.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>Let it be answered again. From then on, every answer can be reproduced.</source>
-      <translation>Lass neu antworten. Von da an lässt sich jede Antwort reproduzieren.</translation>
+      <source>Answer again; the new answer can be reproduced.</source>
+      <translation>Lass neu antworten; die neue Antwort lässt sich reproduzieren.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>The model’s file is not the one of then.</source>
-      <translation>Die Datei des Modells ist nicht mehr die von damals.</translation>
+      <source>The model’s file has changed.</source>
+      <translation>Die Datei des Modells hat sich geändert.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
@@ -8916,8 +8817,8 @@
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>Answer with the file that is here now; the words may be others.</source>
-      <translation>Antworte mit der jetzigen Datei; die Worte können andere sein.</translation>
+      <source>Answer with the current file; the words may differ.</source>
+      <translation>Antworte mit der jetzigen Datei; die Worte können abweichen.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
@@ -8931,12 +8832,12 @@
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>Write it in one go with the last seed; the words may be others.</source>
-      <translation>Schreib sie in einem Zug mit dem letzten Seed; die Worte können andere sein.</translation>
+      <source>Write it in one go with the last seed; the words may differ.</source>
+      <translation>Schreib sie in einem Zug mit dem letzten Seed; die Worte können abweichen.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>“{0}”, the model that wrote it, is not on this computer any more.</source>
+      <source>“{0}”, the model that wrote it, is no longer on this computer.</source>
       <translation>„{0}“, das Modell, das sie schrieb, ist nicht mehr auf diesem Computer.</translation>
     </message>
     <message>
@@ -8946,13 +8847,13 @@
     </message>
     <message>
       <location filename="../../app/presenters/server_list.py" />
-      <source>Its key was for {0} alone, and is forgotten: enter it again.</source>
-      <translation>Sein Schlüssel war nur für {0} und ist vergessen: Gib ihn neu ein.</translation>
+      <source>Its key was for {0} only and was removed: enter it again.</source>
+      <translation>Sein Schlüssel war nur für {0} und wurde entfernt: Gib ihn neu ein.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/server_list.py" />
-      <source>The key in the environment goes to {0} from now on.</source>
-      <translation>Der Schlüssel in der Umgebung geht von jetzt an an {0}.</translation>
+      <source>The key from the environment is now sent to {0}.</source>
+      <translation>Der Schlüssel aus der Umgebung wird jetzt an {0} gesendet.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/telling.py" />
@@ -8961,8 +8862,8 @@
     </message>
     <message>
       <location filename="../../app/presenters/telling.py" />
-      <source>Hearth has made a mistake; its report says more.</source>
-      <translation>Hearth hat einen Fehler gemacht; der Bericht sagt mehr.</translation>
+      <source>This is a bug in Hearth; the report says more.</source>
+      <translation>Das ist ein Fehler in Hearth; der Bericht sagt mehr.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/telling.py" />
@@ -8972,7 +8873,7 @@
     <message>
       <location filename="../../app/services/about.py" />
       <source>JetBrains Mono</source>
-      <translation type="unfinished" />
+      <translation>JetBrains Mono</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/compacting.py" />
@@ -8991,8 +8892,8 @@
     </message>
     <message>
       <location filename="../../app/services/answers/compacting.py" />
-      <source>The summary is no shorter than what it stands for.</source>
-      <translation>Die Zusammenfassung ist nicht kürzer als das, wofür sie steht.</translation>
+      <source>The summary is no shorter than what it replaces.</source>
+      <translation>Die Zusammenfassung ist nicht kürzer als das, was sie ersetzt.</translation>
     </message>
     <message>
       <location filename="../../app/services/downloads/entries.py" />
@@ -9016,8 +8917,8 @@
     </message>
     <message>
       <location filename="../../app/services/downloads/queue.py" />
-      <source>Hearth has made a mistake; the report is in its log.</source>
-      <translation>Hearth hat einen Fehler gemacht; der Bericht steht im Protokoll.</translation>
+      <source>This is a bug in Hearth; the report is in its log.</source>
+      <translation>Das ist ein Fehler in Hearth; der Bericht steht im Protokoll.</translation>
     </message>
     <message>
       <location filename="../../app/services/downloads/queue.py" />
@@ -9026,23 +8927,23 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>Its checkpoint is not here.</source>
-      <translation>Sein Checkpoint ist nicht hier.</translation>
+      <source>Its checkpoint is not on this computer.</source>
+      <translation>Sein Checkpoint ist nicht auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>Its GGUF file is not here.</source>
-      <translation>Seine GGUF-Datei ist nicht hier.</translation>
+      <source>Its GGUF file is not on this computer.</source>
+      <translation>Seine GGUF-Datei ist nicht auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>“{0}” cannot be answered by {1}.</source>
-      <translation>Für „{0}“ kann {1} nicht antworten.</translation>
+      <source>“{0}” does not run on {1}.</source>
+      <translation>„{0}“ läuft nicht mit {1}.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>No server that is known offers this model.</source>
-      <translation>Kein bekannter Server bietet dieses Modell an.</translation>
+      <source>None of your servers offers this model.</source>
+      <translation>Keiner deiner Server bietet dieses Modell an.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -9051,8 +8952,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>No checkpoint of this model is here, and the list of models knows none.</source>
-      <translation>Kein Checkpoint dieses Modells ist hier, und die Modellliste kennt keinen.</translation>
+      <source>This computer has no checkpoint of this model, and Hearth’s list knows none.</source>
+      <translation>Auf diesem Computer ist kein Checkpoint dieses Modells, und Hearths Liste kennt keinen.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -9061,8 +8962,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>No GGUF file of this model is here, and the list of models knows none.</source>
-      <translation>Keine GGUF-Datei dieses Modells ist hier, und die Modellliste kennt keine.</translation>
+      <source>This computer has no GGUF file of this model, and Hearth’s list knows none.</source>
+      <translation>Auf diesem Computer ist keine GGUF-Datei dieses Modells, und Hearths Liste kennt keine.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -9071,8 +8972,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
-      <source>vLLM cannot answer here.</source>
-      <translation>vLLM kann hier nicht antworten.</translation>
+      <source>vLLM cannot answer on this computer.</source>
+      <translation>vLLM kann auf diesem Computer nicht antworten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
@@ -9123,12 +9024,12 @@
     <message>
       <location filename="../../app/services/engines/device_trials.py" />
       <location filename="../../app/wiring/devices.py" />
-      <source>No graphics are used: {0}</source>
+      <source>No graphics card is used: {0}</source>
       <translation>Keine Grafikkarte wird benutzt: {0}</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
-      <source>vLLM needs {0}, which does not come for this computer.</source>
+      <source>vLLM needs {0}, which is not available for this computer.</source>
       <translation>vLLM braucht {0}, und das gibt es für diesen Computer nicht.</translation>
     </message>
     <message>
@@ -9143,13 +9044,13 @@
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
-      <source>Looking at this computer.</source>
-      <translation>Dieser Computer wird angesehen.</translation>
+      <source>Checking this computer.</source>
+      <translation>Dieser Computer wird geprüft.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
-      <source>vLLM {0} is in use.</source>
-      <translation>vLLM {0} ist in Gebrauch.</translation>
+      <source>vLLM {0} is now used.</source>
+      <translation>vLLM {0} wird jetzt verwendet.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
@@ -9163,18 +9064,18 @@
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
-      <source>Go on with the one that is here, or install vLLM under Engines.</source>
-      <translation type="unfinished" />
+      <source>Continue with the current one, or install vLLM under Engines.</source>
+      <translation>Bleib bei der jetzigen Version, oder installiere vLLM unter „Engines“.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
-      <source>Putting vLLM {0} in use.</source>
-      <translation>vLLM {0} wird in Gebrauch genommen.</translation>
+      <source>Switching to vLLM {0}.</source>
+      <translation>Wechsel zu vLLM {0}.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
-      <source>Another installation is at work; waiting for it.</source>
-      <translation>Eine andere Installation ist im Gange; es wird auf sie gewartet.</translation>
+      <source>Waiting for another installation to finish.</source>
+      <translation>Eine andere Installation läuft noch; es wird auf sie gewartet.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installer.py" />
@@ -9203,18 +9104,18 @@
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>There is no room left where {0} is; what has come is kept.</source>
-      <translation>Wo {0} liegt, ist kein Platz mehr; was da ist, bleibt erhalten.</translation>
+      <source>There is no room left where {0} is; what was downloaded is kept.</source>
+      <translation>Wo {0} liegt, ist kein Platz mehr; das schon Geladene bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>Free some space, then install again; or remove vLLM to give its space back.</source>
-      <translation type="unfinished" />
+      <source>Free some space, then install again, or remove vLLM to free its space.</source>
+      <translation>Mach Platz frei und installiere noch einmal, oder entferne vLLM, um seinen Platz freizugeben.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>Making an environment.</source>
-      <translation>Eine Umgebung wird angelegt.</translation>
+      <source>Creating the environment.</source>
+      <translation>Die Umgebung wird angelegt.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -9223,18 +9124,18 @@
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>The environment is made.</source>
-      <translation>Die Umgebung ist angelegt.</translation>
+      <source>The environment is ready.</source>
+      <translation>Die Umgebung ist bereit.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>Getting compiled kernels for this card.</source>
-      <translation>Fertige Kernel für diese Karte werden geholt.</translation>
+      <source>Downloading compiled kernels for this card.</source>
+      <translation>Fertige Kernel für diese Karte werden heruntergeladen.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>The kernels are here.</source>
-      <translation>Die Kernel sind da.</translation>
+      <source>The kernels are ready.</source>
+      <translation>Die Kernel sind bereit.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -9263,13 +9164,13 @@
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>Hearth cannot work in the folder of engines.</source>
-      <translation>Hearth kann im Ordner der Engines nicht arbeiten.</translation>
+      <source>Hearth cannot use the folder of engines.</source>
+      <translation>Hearth kann den Ordner der Engines nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>Check the disk, then try again; what has come is kept.</source>
-      <translation>Prüfe den Datenträger und versuche es dann noch einmal; was da ist, bleibt erhalten.</translation>
+      <source>Check the disk, then try again; what was downloaded is kept.</source>
+      <translation>Prüfe die Festplatte und versuche es dann noch einmal; das schon Geladene bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -9279,18 +9180,18 @@
     <message>
       <location filename="../../app/services/engines/installing.py" />
       <location filename="../../engines/vllm/wsl/session.py" />
-      <source>The last thing said was: {0}</source>
-      <translation>Das Letzte, was gesagt wurde, war: {0}</translation>
+      <source>The last message was: {0}</source>
+      <translation>Die letzte Meldung war: {0}</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>Nothing else was changed. Try again; if it stays so, please report it.</source>
-      <translation>Sonst wurde nichts geändert. Versuche es noch einmal; wenn es so bleibt, melde es bitte.</translation>
+      <source>Nothing else was changed. Try again; if it fails again, please report it.</source>
+      <translation>Sonst wurde nichts geändert. Versuche es noch einmal; schlägt es wieder fehl, melde es bitte.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
-      <source>Starting vLLM once, to see that it works.</source>
-      <translation>vLLM wird einmal gestartet, um zu sehen, ob es läuft.</translation>
+      <source>Testing vLLM.</source>
+      <translation>vLLM wird getestet.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -9314,13 +9215,13 @@
     </message>
     <message>
       <location filename="../../app/services/engines/load_options.py" />
-      <source>A line has a name of its own, an equals sign, and the folder of the adapter.</source>
-      <translation>Eine Zeile hat einen eigenen Namen, ein Gleichheitszeichen und den Ordner des Adapters.</translation>
+      <source>Each line needs a name of its own, an equals sign and the adapter’s folder.</source>
+      <translation>Jede Zeile braucht einen eigenen Namen, ein Gleichheitszeichen und den Ordner des Adapters.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/load_options.py" />
-      <source>Mend it in the settings, under Engines.</source>
-      <translation>Berichtige es in den Einstellungen unter Engines.</translation>
+      <source>Correct it in the settings, under Engines.</source>
+      <translation>Berichtige es in den Einstellungen unter „Engines“.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/manager.py" />
@@ -9329,8 +9230,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/manager.py" />
-      <source>There are no safetensors files with a config.json at its top.</source>
-      <translation>Obenauf liegen keine safetensors-Dateien mit einer config.json.</translation>
+      <source>It has no safetensors files with a config.json at the top level.</source>
+      <translation>Auf oberster Ebene sind keine safetensors-Dateien mit einer config.json.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/manager.py" />
@@ -9339,8 +9240,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/prepared_vllm_load.py" />
-      <source>This is a planning figure: vLLM says what it has taken once it runs.</source>
-      <translation>Das ist ein Planwert: Was vLLM wirklich belegt, sagt es, sobald es läuft.</translation>
+      <source>This is an estimate; the real figure is known once vLLM runs.</source>
+      <translation>Das ist eine Schätzung; den wirklichen Wert kennt man, sobald vLLM läuft.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/prepared_vllm_load.py" />
@@ -9398,8 +9299,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/runtime.py" />
-      <source>It needs the engine {0}, which is not here.</source>
-      <translation>Es braucht die Engine {0}, und die ist nicht hier.</translation>
+      <source>It needs the engine {0}, which is not installed.</source>
+      <translation>Es braucht die Engine {0}, und die ist nicht installiert.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
@@ -9434,13 +9335,13 @@
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
-      <source>“{0}” is too much like “{1}”.</source>
+      <source>“{0}” is too similar to “{1}”.</source>
       <translation>„{0}“ ähnelt „{1}“ zu sehr.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
-      <source>The key of either could stand in {0}, and would go to both.</source>
-      <translation>Der Schlüssel von jedem der beiden könnte in {0} stehen und ginge an beide.</translation>
+      <source>Both would take their key from {0}.</source>
+      <translation>Beide würden ihren Schlüssel aus {0} nehmen.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
@@ -9460,13 +9361,13 @@
     </message>
     <message>
       <location filename="../../app/services/exchange/reading.py" />
-      <source>It holds more than fits into memory; what comes before that was read.</source>
-      <translation>Es enthält mehr, als in den Speicher passt; was davor kommt, wurde gelesen.</translation>
+      <source>It is too large for the memory; the part before that was read.</source>
+      <translation>Sie ist zu groß für den Speicher; der Teil davor wurde gelesen.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/reading.py" />
-      <source>Hearth knows no chats of any program in it.</source>
-      <translation>Hearth erkennt darin keine Chats irgendeines Programms.</translation>
+      <source>It contains no chats that Hearth can read.</source>
+      <translation>Sie enthält keine Chats, die Hearth lesen kann.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/writing.py" />
@@ -9516,7 +9417,7 @@
     </message>
     <message>
       <location filename="../../app/services/guides.py" />
-      <source>It is none of the topics that Hearth has a guide on.</source>
+      <source>Hearth has no guide on this topic.</source>
       <translation>Zu diesem Thema hat Hearth keine Anleitung.</translation>
     </message>
     <message>
@@ -9537,7 +9438,7 @@
     </message>
     <message>
       <location filename="../../app/services/guides.py" />
-      <source>Install Hearth again; your chats and models stay as they are.</source>
+      <source>Reinstall Hearth; your chats and models stay as they are.</source>
       <translation>Installiere Hearth neu; deine Chats und Modelle bleiben, wie sie sind.</translation>
     </message>
     <message>
@@ -9583,13 +9484,13 @@
     <message>
       <location filename="../../app/services/models/collection/copying.py" />
       <location filename="../../app/services/models/editing.py" />
-      <source>It takes {0} GB, and {1} GB are free where {2} lies.</source>
+      <source>It takes {0} GB, and {1} GB are free where {2} is.</source>
       <translation>Sie braucht {0} GB, und {1} GB sind frei, wo {2} liegt.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/copying.py" />
-      <source>Free some space, or add the file where it lies, without copying it.</source>
-      <translation>Mach Platz frei oder füge die Datei dort hinzu, wo sie liegt, ohne sie zu kopieren.</translation>
+      <source>Free some space, or add the file without copying it.</source>
+      <translation>Mach Platz frei oder füge die Datei hinzu, ohne sie zu kopieren.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/files.py" />
@@ -9608,8 +9509,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/collection/found.py" />
-      <source>its name, or that of a folder above it, holds bytes that are no letters.</source>
-      <translation>Sein Name, oder der eines Ordners darüber, enthält Bytes, die keine Buchstaben sind.</translation>
+      <source>its name, or that of a folder above it, contains invalid characters.</source>
+      <translation>Sein Name, oder der eines Ordners darüber, enthält ungültige Zeichen.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/found.py" />
@@ -9648,8 +9549,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/collection/ollama.py" />
-      <source>{0} was skipped: it is not what Ollama writes.</source>
-      <translation>{0} wurde übersprungen: So schreibt Ollama nicht.</translation>
+      <source>{0} was skipped: it is not in Ollama’s format.</source>
+      <translation>{0} wurde übersprungen: Es hat nicht das Format von Ollama.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/removal.py" />
@@ -9658,13 +9559,13 @@
     </message>
     <message>
       <location filename="../../app/services/models/collection/removal.py" />
-      <source>Close what uses the file, or delete it by hand: it lies in </source>
+      <source>Close what uses the file, or delete it by hand: it is in </source>
       <translation>Schließe, was die Datei benutzt, oder lösche sie von Hand: Sie liegt in </translation>
     </message>
     <message>
       <location filename="../../app/services/models/editing.py" />
-      <source>It lies in the Hub's cache, where each file is called by the hash of its bytes.</source>
-      <translation>Sie liegt im Cache des Hubs, wo jede Datei nach dem Hash ihrer Bytes heißt.</translation>
+      <source>It is in the Hub's cache, where each file is named after its checksum.</source>
+      <translation>Sie liegt im Cache des Hubs, wo jede Datei nach ihrer Prüfsumme heißt.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/editing.py" />
@@ -9673,7 +9574,7 @@
     </message>
     <message>
       <location filename="../../app/services/models/editing.py" />
-      <source>It is a link to a file that lies elsewhere, and other programs may rely on it.</source>
+      <source>It is a link to a file elsewhere, and other programs may rely on it.</source>
       <translation>Sie ist ein Verweis auf eine Datei, die woanders liegt; andere Programme könnten sich auf sie verlassen.</translation>
     </message>
     <message>
@@ -9709,7 +9610,7 @@
     </message>
     <message>
       <location filename="../../app/services/models/editing.py" />
-      <source>Another program has changed the file meanwhile.</source>
+      <source>Another program has changed the file in the meantime.</source>
       <translation>Ein anderes Programm hat die Datei inzwischen geändert.</translation>
     </message>
     <message>
@@ -9744,8 +9645,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/editing.py" />
-      <source>Only a GGUF file says of itself what can be edited here, and it has none.</source>
-      <translation>Nur eine GGUF-Datei sagt von sich, was hier bearbeitet werden kann, und es hat keine.</translation>
+      <source>Only GGUF files can be edited here, and it has none.</source>
+      <translation>Nur GGUF-Dateien lassen sich hier bearbeiten, und es hat keine.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/editing.py" />
@@ -9755,8 +9656,8 @@
     <message>
       <location filename="../../app/services/models/fitting.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>llama.cpp could not be asked how much memory this takes.</source>
-      <translation>llama.cpp ließ sich nicht fragen, wie viel Speicher das braucht.</translation>
+      <source>llama.cpp could not say how much memory this takes.</source>
+      <translation>llama.cpp konnte nicht sagen, wie viel Speicher das braucht.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/fitting.py" />
@@ -9770,7 +9671,7 @@
     </message>
     <message>
       <location filename="../../app/services/models/fitting.py" />
-      <source>When it was last loaded, {0} were expected and {1} were taken.</source>
+      <source>When it was last loaded, {0} were expected and {1} were used.</source>
       <translation>Beim letzten Laden waren {0} erwartet, und {1} wurden gebraucht.</translation>
     </message>
     <message>
@@ -9790,23 +9691,23 @@
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
-      <source>The model “{0}” is not here any more.</source>
-      <translation>Das Modell „{0}“ ist nicht mehr hier.</translation>
+      <source>The model “{0}” is no longer on this computer.</source>
+      <translation>Das Modell „{0}“ ist nicht mehr auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
-      <source>{0} has that name; it may be another.</source>
-      <translation>{0} hat diesen Namen; es kann ein anderes sein.</translation>
+      <source>{0} has that name, but may be a different model.</source>
+      <translation>{0} hat diesen Namen, kann aber ein anderes Modell sein.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
-      <source>If that is the one that you mean, use its id.</source>
-      <translation>Wenn du das meinst, nimm seine Kennung.</translation>
+      <source>If you mean that one, use its id.</source>
+      <translation>Wenn du dieses meinst, nimm seine Kennung.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
-      <source>“{0}” could be one of {1} models here.</source>
-      <translation>„{0}“ könnte eines von {1} Modellen hier sein.</translation>
+      <source>“{0}” could be one of {1} models on this computer.</source>
+      <translation>„{0}“ könnte eines von {1} Modellen auf diesem Computer sein.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
@@ -9820,8 +9721,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
-      <source>No server that is known offered it when it was asked last.</source>
-      <translation>Kein bekannter Server hat es angeboten, als er zuletzt gefragt wurde.</translation>
+      <source>None of your servers offered it when last asked.</source>
+      <translation>Keiner deiner Server bot es bei der letzten Anfrage an.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
@@ -9872,7 +9773,7 @@
     </message>
     <message>
       <location filename="../../app/services/models/library.py" />
-      <source>It is on the list because it lies in {0}.</source>
+      <source>It is on the list because it is in {0}.</source>
       <translation>Es steht in der Liste, weil es in {0} liegt.</translation>
     </message>
     <message>
@@ -9892,21 +9793,18 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <location filename="../../engines/models/gguf/edit.py" />
-      <source>The new one is empty.</source>
-      <translation>Der neue ist leer.</translation>
+      <source>The new name is empty.</source>
+      <translation>Der neue Name ist leer.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <location filename="../../engines/models/gguf/edit.py" />
-      <source>The new one is longer than {0} characters.</source>
-      <translation>Der neue ist länger als {0} Zeichen.</translation>
+      <source>The new name is longer than {0} characters.</source>
+      <translation>Der neue Name ist länger als {0} Zeichen.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <location filename="../../engines/models/gguf/edit.py" />
-      <source>The new one holds characters that are no text.</source>
-      <translation>Der neue enthält Zeichen, die kein Text sind.</translation>
+      <source>The new name contains invalid characters.</source>
+      <translation>Der neue Name enthält ungültige Zeichen.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9915,18 +9813,18 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>Put the right file there again. If you have replaced it on purpose, take the model off the list and add it again.</source>
-      <translation>Leg die richtige Datei wieder hin. Hast du sie absichtlich ersetzt, nimm das Modell von der Liste und füge es neu hinzu.</translation>
+      <source>Put the original file back. If you replaced it on purpose, remove the model from the list and add it again.</source>
+      <translation>Leg die ursprüngliche Datei zurück. Hast du sie absichtlich ersetzt, entferne das Modell aus der Liste und füge es neu hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>“{0}” is not what it should be.</source>
-      <translation>„{0}“ ist nicht, was es sein soll.</translation>
+      <source>“{0}” is damaged or was changed.</source>
+      <translation>„{0}“ ist beschädigt oder wurde geändert.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>The bytes of {0} have changed since they were downloaded or added.</source>
-      <translation>Die Bytes von {0} haben sich seit dem Download oder Hinzufügen geändert.</translation>
+      <source>{0} has changed since it was downloaded or added.</source>
+      <translation>{0} hat sich seit dem Download oder Hinzufügen geändert.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9935,13 +9833,13 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>It lies in {0}, a folder that Hearth only looks into.</source>
-      <translation>Es liegt in {0}, einem Ordner, in den Hearth nur hineinsieht.</translation>
+      <source>It is in {0}, a folder that Hearth only reads.</source>
+      <translation>Es liegt in {0}, einem Ordner, den Hearth nur liest.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>Delete the file there, or ask for it to be deleted with its file.</source>
-      <translation>Lösche die Datei dort oder lass sie mitsamt der Datei löschen.</translation>
+      <source>Delete the file there, or delete the model together with its file.</source>
+      <translation>Lösche die Datei dort, oder lösche das Modell mitsamt seiner Datei.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9950,8 +9848,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>“{0}” keeps its name.</source>
-      <translation>„{0}“ behält seinen Namen.</translation>
+      <source>“{0}” was not renamed.</source>
+      <translation>„{0}“ wurde nicht umbenannt.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9965,8 +9863,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>Hearth keeps names and settings only of models there, and deletes no others.</source>
-      <translation>Hearth merkt sich Namen und Einstellungen nur von Modellen dort und löscht keine anderen.</translation>
+      <source>Only models on the list have names and settings in Hearth and can be deleted.</source>
+      <translation>Nur Modelle in der Liste haben in Hearth Namen und Einstellungen und lassen sich löschen.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
@@ -9995,8 +9893,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>Another model here is already called “{0}”.</source>
-      <translation>Ein anderes Modell hier heißt schon „{0}“.</translation>
+      <source>Another model on this computer is already called “{0}”.</source>
+      <translation>Ein anderes Modell auf diesem Computer heißt schon „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/recommending.py" />
@@ -10005,8 +9903,8 @@
     </message>
     <message>
       <location filename="../../app/services/models/recommending.py" />
-      <source>Mend or remove it.</source>
-      <translation>Bessere sie aus oder entferne sie.</translation>
+      <source>Correct or remove it.</source>
+      <translation>Berichtige oder entferne sie.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -10020,12 +9918,12 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>Choose one of the models that are here.</source>
-      <translation type="unfinished" />
+      <source>Choose one of the models on this computer.</source>
+      <translation>Wähle eines der Modelle auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>“{0}” is no list of devices.</source>
+      <source>“{0}” is not a list of devices.</source>
       <translation>„{0}“ ist keine Liste von Geräten.</translation>
     </message>
     <message>
@@ -10090,8 +9988,8 @@
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
-      <source>Hearth keeps no token for “{0}”.</source>
-      <translation>Hearth bewahrt kein Token für „{0}“ auf.</translation>
+      <source>Hearth stores no token for “{0}”.</source>
+      <translation>Hearth speichert kein Token für „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
@@ -10105,7 +10003,7 @@
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
-      <source>It was not tested, since Hearth is offline.</source>
+      <source>It was not tested, because Hearth is offline.</source>
       <translation>Es wurde nicht geprüft, weil Hearth offline ist.</translation>
     </message>
     <message>
@@ -10135,7 +10033,7 @@
     </message>
     <message>
       <location filename="../../app/store/chats.py" />
-      <source>Another window or terminal of yours is at work on it.</source>
+      <source>Another of your windows or terminals is working on it.</source>
       <translation>Ein anderes Fenster oder Terminal von dir arbeitet daran.</translation>
     </message>
     <message>
@@ -10145,8 +10043,8 @@
     </message>
     <message>
       <location filename="../../app/store/db.py" />
-      <source>Put a copy of it back; to begin without chats, move the data folder away.</source>
-      <translation type="unfinished" />
+      <source>Restore a copy of it, or move the data folder away to begin without chats.</source>
+      <translation>Stell eine Kopie davon wieder her, oder verschiebe den Datenordner, um ohne Chats anzufangen.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10170,7 +10068,7 @@
     </message>
     <message>
       <location filename="../../app/store/db.py" />
-      <source>Put the file back where it was, or move what lies in its place away.</source>
+      <source>Put the file back where it was, or move away what is in its place.</source>
       <translation>Leg die Datei dorthin zurück, wo sie war, oder nimm weg, was an ihrer Stelle liegt.</translation>
     </message>
     <message>
@@ -10200,8 +10098,8 @@
     </message>
     <message>
       <location filename="../../app/store/db.py" />
-      <source>{0} is not a whole SQLite file any more; Hearth has not changed it.</source>
-      <translation>{0} ist keine ganze SQLite-Datei mehr; Hearth hat sie nicht geändert.</translation>
+      <source>{0} is no longer a complete SQLite file; Hearth has not changed it.</source>
+      <translation>{0} ist keine vollständige SQLite-Datei mehr; Hearth hat sie nicht geändert.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10245,8 +10143,8 @@
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
-      <source>The system does not allow writing there, so nothing could be kept.</source>
-      <translation>Das System erlaubt dort kein Schreiben, also ließ sich nichts behalten.</translation>
+      <source>The system does not allow writing there, so nothing could be saved.</source>
+      <translation>Das System erlaubt dort kein Schreiben, deshalb wurde nichts gespeichert.</translation>
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
@@ -10255,7 +10153,7 @@
     </message>
     <message>
       <location filename="../../app/store/message_rows.py" />
-      <source>This chat is not there any more.</source>
+      <source>This chat no longer exists.</source>
       <translation>Diesen Chat gibt es nicht mehr.</translation>
     </message>
     <message>
@@ -10290,8 +10188,8 @@
     </message>
     <message>
       <location filename="../../app/store/search_index.py" />
-      <source>The file of the search was damaged and is being made again; your chats are safe.</source>
-      <translation>Die Datei der Suche war beschädigt und wird neu angelegt; deine Chats sind sicher.</translation>
+      <source>The search index was damaged and is being rebuilt; your chats are safe.</source>
+      <translation>Der Suchindex war beschädigt und wird neu aufgebaut; deine Chats sind sicher.</translation>
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
@@ -10300,8 +10198,8 @@
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
-      <source>{0} is set in the environment and wins over what the keyring holds.</source>
-      <translation>{0} ist in der Umgebung gesetzt und geht vor dem, was im Schlüsselbund steht.</translation>
+      <source>{0} is set in the environment and takes precedence over the keyring.</source>
+      <translation>{0} ist in der Umgebung gesetzt und hat Vorrang vor dem Schlüsselbund.</translation>
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
@@ -10330,8 +10228,8 @@
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
-      <source>keep the secret</source>
-      <translation>das Geheimnis nicht bewahren</translation>
+      <source>save the secret</source>
+      <translation>das Geheimnis nicht speichern</translation>
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
@@ -10370,8 +10268,8 @@
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
-      <source>The usual settings hold, and Hearth stays offline. Mend the file, or change a setting: then a new file is written, and this one is kept beside it.</source>
-      <translation>Es gelten die üblichen Einstellungen, und Hearth bleibt offline. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und diese bleibt daneben liegen.</translation>
+      <source>The default settings apply, and Hearth stays offline. Repair the file, or change a setting: then a new file is written, and this one is kept beside it.</source>
+      <translation>Es gelten die Standardeinstellungen, und Hearth bleibt offline. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und diese bleibt daneben liegen.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
@@ -10380,8 +10278,8 @@
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
-      <source>The usual holds there. Mend the file, or change a setting: then a new file is written, and this one is kept beside it.</source>
-      <translation>Dort gilt das Übliche. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und diese bleibt daneben liegen.</translation>
+      <source>The defaults apply there. Repair the file, or change a setting: then a new file is written, and this one is kept beside it.</source>
+      <translation>Dort gilt der Standard. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und diese bleibt daneben liegen.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
@@ -10390,8 +10288,8 @@
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
-      <source>They are kept and have no effect. Look for a slip in the name, if you wrote it.</source>
-      <translation>Sie bleiben erhalten und bewirken nichts. Hast du sie selbst geschrieben, such nach einem Tippfehler im Namen.</translation>
+      <source>They are kept but have no effect. If you wrote them, check their spelling.</source>
+      <translation>Sie bleiben erhalten, bewirken aber nichts. Hast du sie selbst geschrieben, prüfe die Schreibweise.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
@@ -10430,8 +10328,8 @@
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
-      <source>Nothing is in {0} any more.</source>
-      <translation>In {0} ist nichts mehr.</translation>
+      <source>{0} is empty.</source>
+      <translation>{0} ist leer.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -10450,8 +10348,8 @@
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
-      <source>Nothing is in {0} any more, and there is no daily copy of it yet.</source>
-      <translation>In {0} ist nichts mehr, und es gibt noch keine tägliche Kopie davon.</translation>
+      <source>{0} is empty, and there is no daily copy of it yet.</source>
+      <translation>{0} ist leer, und es gibt noch keine tägliche Kopie davon.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -10460,7 +10358,7 @@
     </message>
     <message>
       <location filename="../../app/store/waiting.py" />
-      <source>This message does not wait any more.</source>
+      <source>This message is no longer waiting.</source>
       <translation>Diese Nachricht wartet nicht mehr.</translation>
     </message>
     <message>
@@ -10516,13 +10414,13 @@
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
-      <source>It leaves out what it is given.</source>
-      <translation>Sie lässt weg, was sie bekommt.</translation>
+      <source>It leaves out parts of the chat.</source>
+      <translation>Sie lässt Teile des Chats weg.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
-      <source>This model cannot be offered tools.</source>
-      <translation>Diesem Modell lassen sich keine Werkzeuge anbieten.</translation>
+      <source>This model cannot use tools.</source>
+      <translation>Dieses Modell kann keine Werkzeuge nutzen.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/dialect.py" />
@@ -10536,8 +10434,8 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
-      <source>Mend it with “Edit metadata…” on the model's page, or choose another model.</source>
-      <translation type="unfinished" />
+      <source>Correct it with “Edit metadata…” on the model's page, or choose another model.</source>
+      <translation>Berichtige sie mit „Metadaten bearbeiten …“ auf der Seite des Modells oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
@@ -10594,8 +10492,8 @@
     <message>
       <location filename="../../engines/dialect/template_process.py" />
       <location filename="../../engines/llamacpp/probe.py" />
-      <source>Close other programs and try again; if it stays, install Hearth again.</source>
-      <translation>Schließe andere Programme und versuche es noch einmal; bleibt es so, installiere Hearth neu.</translation>
+      <source>Close other programs and try again; if it fails again, reinstall Hearth.</source>
+      <translation>Schließe andere Programme und versuche es noch einmal; schlägt es wieder fehl, installiere Hearth neu.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
@@ -10704,8 +10602,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/decoder.py" />
-      <source>The model stopped in the middle.</source>
-      <translation>Das Modell hörte mittendrin auf.</translation>
+      <source>The model stopped in the middle of the answer.</source>
+      <translation>Das Modell hörte mitten in der Antwort auf.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/decoder.py" />
@@ -10727,8 +10625,8 @@
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>It came to no end.</source>
-      <translation>Er kam zu keinem Ende.</translation>
+      <source>It did not finish.</source>
+      <translation>Er wurde nicht fertig.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
@@ -10737,8 +10635,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
-      <source>The process that looked at the devices failed. {0}</source>
-      <translation>Der Prozess, der die Geräte ansah, schlug fehl. {0}</translation>
+      <source>The process that checks the devices failed. {0}</source>
+      <translation>Der Prozess, der die Geräte prüft, schlug fehl. {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
@@ -11061,8 +10959,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/probing/causes.py" />
-      <source>It came to no end while {0}.</source>
-      <translation>Es kam zu keinem Ende, während {0}.</translation>
+      <source>It did not finish while {0}.</source>
+      <translation>Es wurde nicht fertig, während {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/probing/causes.py" />
@@ -11126,8 +11024,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>Hearth's own sum stands in; try again after the next start.</source>
-      <translation>Hearths eigene Rechnung springt ein; versuche es nach dem nächsten Start noch einmal.</translation>
+      <source>Hearth uses its own estimate instead; try again after a restart.</source>
+      <translation>Hearth nimmt stattdessen die eigene Schätzung; versuche es nach einem Neustart noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
@@ -11141,7 +11039,7 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
-      <source>The model was loaded, but does not compute.</source>
+      <source>The model was loaded, but does not work.</source>
       <translation>Das Modell wurde geladen, rechnet aber nicht.</translation>
     </message>
     <message>
@@ -11156,18 +11054,18 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/compare.py" />
-      <source>Nothing can draft tokens for this model: its state cannot go back.</source>
-      <translation>Für dieses Modell kann nichts Token vorausraten: Sein Zustand kann nicht zurück.</translation>
+      <source>This model cannot guess ahead: its state cannot go back.</source>
+      <translation>Dieses Modell kann nicht vorausraten: Sein Zustand kann nicht zurück.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/compare.py" />
-      <source>Choose another model to see what drafts change.</source>
-      <translation>Wähle ein anderes Modell, um zu sehen, was Vorausraten ändert.</translation>
+      <source>Choose another model to compare its answers.</source>
+      <translation>Wähle ein anderes Modell, um seine Antworten zu vergleichen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/drafting.py" />
-      <source>“{0}” does not draft for this model.</source>
-      <translation>„{0}“ rät für dieses Modell nicht voraus.</translation>
+      <source>“{0}” cannot guess ahead for this model.</source>
+      <translation>„{0}“ kann für dieses Modell nicht vorausraten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/drafting.py" />
@@ -11192,8 +11090,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <source>No gain on this computer. A step with {0} takes as long as {1} steps without, and writes {2} tokens at most.</source>
-      <translation>Auf diesem Computer kein Gewinn. Ein Schritt mit {0} dauert so lange wie {1} Schritte ohne und schreibt höchstens {2} Token.</translation>
+      <source>No gain on this computer: a step with {0} takes {1} times as long and writes at most {2} tokens.</source>
+      <translation>Auf diesem Computer kein Gewinn: Ein Schritt mit {0} dauert {1}-mal so lange und schreibt höchstens {2} Token.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
@@ -11239,28 +11137,28 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>It computes wrongly: “{0}” where the processor says “{1}”.</source>
+      <source>It gives wrong results: “{0}” where the processor says “{1}”.</source>
       <translation>Es rechnet falsch: „{0}“, wo der Prozessor „{1}“ sagt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>A first answer on it came to no end within {0} minutes.</source>
-      <translation>Eine erste Antwort darauf kam in {0} Minuten zu keinem Ende.</translation>
+      <source>A first answer on it did not finish within {0} minutes.</source>
+      <translation>Eine erste Antwort darauf wurde in {0} Minuten nicht fertig.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>The process that tried it ended with code {0}: its driver has a fault.</source>
-      <translation>Der Prozess, der es probierte, endete mit dem Code {0}: Sein Treiber hat einen Fehler.</translation>
+      <source>The test ended with code {0}: the driver is faulty.</source>
+      <translation>Der Test endete mit Code {0}: Der Treiber ist fehlerhaft.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>Its trial failed: {0} {1}</source>
-      <translation>Die Probe ist misslungen: {0} {1}</translation>
+      <source>The test failed: {0} {1}</source>
+      <translation>Der Test schlug fehl: {0} {1}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>No process for its trial starts: {0}.</source>
-      <translation>Für die Probe startet kein Prozess: {0}.</translation>
+      <source>The test could not start: {0}.</source>
+      <translation>Der Test ließ sich nicht starten: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
@@ -11275,12 +11173,12 @@
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
       <location filename="../../engines/models/checkpoint.py" />
-      <source>This checkpoint has no MTP head, and no assistant checkpoint for it is here.</source>
-      <translation>Dieser Checkpoint hat keinen MTP-Kopf, und kein Assistent-Checkpoint dafür ist hier.</translation>
+      <source>This checkpoint has no MTP head, and there is no assistant checkpoint for it.</source>
+      <translation>Dieser Checkpoint hat keinen MTP-Kopf, und es gibt keinen Assistenten-Checkpoint dafür.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
-      <source>Drafting ahead is switched off; vLLM starts again to switch it on.</source>
+      <source>Guessing ahead is switched off; vLLM restarts to switch it on.</source>
       <translation>Vorausraten ist aus; zum Einschalten startet vLLM neu.</translation>
     </message>
     <message>
@@ -11312,8 +11210,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
-      <source>Allow vLLM more of the memory, or with 0 all that is free.</source>
-      <translation>Erlauben Sie vLLM mehr vom Speicher, oder mit 0 allen, der frei ist.</translation>
+      <source>Allow vLLM more of the memory, or all that is free by setting 0.</source>
+      <translation>Erlaube vLLM mehr vom Speicher, oder mit 0 allen, der frei ist.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
@@ -11347,7 +11245,7 @@
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM always guesses {0} tokens ahead, and starts again to change that; llama.cpp chooses a number for each answer.</source>
+      <source>vLLM always guesses {0} tokens ahead, and restarts to change that; llama.cpp chooses a number for each answer.</source>
       <translation>vLLM rät immer {0} Token voraus und startet neu, um das zu ändern; llama.cpp wählt die Zahl für jede Antwort.</translation>
     </message>
     <message>
@@ -11437,8 +11335,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
-      <source>There is no memory left for drafting ahead: it needs {0} more.</source>
-      <translation>Zum Vorausraten ist kein Speicher mehr da: Es braucht noch {0}.</translation>
+      <source>There is no memory left for guessing ahead: it needs {0} more.</source>
+      <translation>Zum Vorausraten ist kein Speicher mehr frei: Es braucht noch {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
@@ -11462,8 +11360,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
-      <source>It fits on the graphics card but for the experts of {0} of its {1} layers, which the processor computes: {2}.</source>
-      <translation>Es passt auf die Grafikkarte, bis auf die Experten von {0} seiner {1} Schichten, die der Prozessor rechnet: {2}.</translation>
+      <source>It fits on the graphics card except for the experts of {0} of its {1} layers, which run on the processor: {2}.</source>
+      <translation>Es passt auf die Grafikkarte, bis auf die Experten von {0} seiner {1} Schichten, die auf dem Prozessor laufen: {2}.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
@@ -11487,7 +11385,7 @@
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
-      <source>Drafting ahead is switched off for this model.</source>
+      <source>Guessing ahead is switched off for this model.</source>
       <translation>Vorausraten ist für dieses Modell abgeschaltet.</translation>
     </message>
     <message>
@@ -11535,11 +11433,6 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>“{0}” is no model.</source>
-      <translation>„{0}“ ist kein Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/checkpoint.py" />
       <source>There are no safetensors files in this folder.</source>
       <translation>In diesem Ordner sind keine safetensors-Dateien.</translation>
     </message>
@@ -11560,7 +11453,7 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>Its config.json holds no settings.</source>
+      <source>Its config.json contains no settings.</source>
       <translation>Seine config.json enthält keine Einstellungen.</translation>
     </message>
     <message>
@@ -11576,12 +11469,12 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>Look for where it has gone, or take it off the list.</source>
-      <translation>Sieh nach, wohin er gekommen ist, oder nimm das Modell aus der Liste.</translation>
+      <source>Find out where it was moved, or remove it from the list.</source>
+      <translation>Sieh nach, wohin es verschoben wurde, oder entferne das Modell aus der Liste.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>“{0}” is no checkpoint.</source>
+      <source>“{0}” is not a checkpoint.</source>
       <translation>„{0}“ ist kein Checkpoint.</translation>
     </message>
     <message>
@@ -11591,7 +11484,7 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>Choose the folder in which its config.json lies.</source>
+      <source>Choose the folder that contains its config.json.</source>
       <translation>Wähle den Ordner, in dem seine config.json liegt.</translation>
     </message>
     <message>
@@ -11638,8 +11531,9 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>It is a drafter, and none of the checkpoints here is the one it drafts for.</source>
-      <translation>Es ist ein Drafter, und keiner der Checkpoints hier ist der, für den er vorausrät.</translation>
+      <location filename="../../engines/models/gguf/format.py" />
+      <source>It is a drafter, and its model is not on this computer.</source>
+      <translation>Das ist ein Drafter, und sein Modell ist nicht auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
@@ -11675,7 +11569,7 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/causes.py" />
-      <source>It is a Git LFS pointer: a note of where the model lies, not the model itself.</source>
+      <source>It is a Git LFS pointer: a note of where the model is, not the model itself.</source>
       <translation>Das ist ein Git-LFS-Zeiger: eine Notiz, wo das Modell liegt, nicht das Modell selbst.</translation>
     </message>
     <message>
@@ -11770,8 +11664,23 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/edit.py" />
-      <source>The new one has {0} bytes, and {1} are the most.</source>
-      <translation>Der neue Wert hat {0} Bytes; {1} sind das Höchste.</translation>
+      <source>The new value is empty.</source>
+      <translation>Der neue Wert ist leer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>The new value is longer than {0} characters.</source>
+      <translation>Der neue Wert ist länger als {0} Zeichen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>The new value contains invalid characters.</source>
+      <translation>Der neue Wert enthält ungültige Zeichen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/edit.py" />
+      <source>The new value has {0} bytes; at most {1} are allowed.</source>
+      <translation>Der neue Wert hat {0} Bytes; höchstens {1} sind erlaubt.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/edit.py" />
@@ -11780,18 +11689,18 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/edit.py" />
-      <source>The model keeps its name.</source>
-      <translation>Das Modell behält seinen Namen.</translation>
+      <source>The model’s name was not changed.</source>
+      <translation>Der Name des Modells wurde nicht geändert.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/edit.py" />
-      <source>The model keeps its chat template.</source>
-      <translation>Das Modell behält seine Chat-Vorlage.</translation>
+      <source>The model’s chat template was not changed.</source>
+      <translation>Die Chat-Vorlage des Modells wurde nicht geändert.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/edit.py" />
-      <source>The model keeps its context length.</source>
-      <translation>Das Modell behält seine Kontextlänge.</translation>
+      <source>The model’s context length was not changed.</source>
+      <translation>Die Kontextlänge des Modells wurde nicht geändert.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/edit.py" />
@@ -11812,11 +11721,6 @@
       <location filename="../../engines/models/gguf/format.py" />
       <source>Multi-token prediction is in this file.</source>
       <translation>Multi-Token-Vorhersage steckt in dieser Datei.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/format.py" />
-      <source>It is a drafter, and none of the models here is the one that it drafts for.</source>
-      <translation>Das ist ein Drafter, und keines der Modelle hier ist das, für das er vorausrät.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/guards.py" />
@@ -11915,7 +11819,7 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>It is made for something else than written answers.</source>
+      <source>It is made for something other than written answers.</source>
       <translation>Es ist für etwas anderes als geschriebene Antworten gemacht.</translation>
     </message>
     <message>
@@ -12228,7 +12132,7 @@
     <message>
       <location filename="../../engines/models/pairing.py" />
       <location filename="../../engines/vllm/speculation.py" />
-      <source>“{0}” cannot draft for “{1}”.</source>
+      <source>“{0}” cannot guess ahead for “{1}”.</source>
       <translation>„{0}“ kann für „{1}“ nicht vorausraten.</translation>
     </message>
     <message>
@@ -12244,8 +12148,8 @@
     <message>
       <location filename="../../engines/models/pairing.py" />
       <location filename="../../engines/vllm/speculation.py" />
-      <source>It drafts for models of the kind {0}, and this one is {1}.</source>
-      <translation>Er rät für Modelle der Art {0} voraus, und dieses ist {1}.</translation>
+      <source>It is for models of the kind {0}, and this one is {1}.</source>
+      <translation>Er ist für Modelle der Art {0}, und dieses ist {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12341,13 +12245,13 @@
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
-      <source>Look at the server again with the test of its profile, and choose what it offers.</source>
-      <translation>Sieh den Server mit dem Test seines Profils neu an, und wähle, was er anbietet.</translation>
+      <source>Test the server again under Servers, and choose a model that it offers.</source>
+      <translation>Teste den Server unter „Server“ noch einmal und wähle ein Modell, das er anbietet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
-      <source>{0} ended the answer before it was whole.</source>
-      <translation>{0} hat die Antwort beendet, bevor sie ganz war.</translation>
+      <source>{0} ended the answer before it was complete.</source>
+      <translation>{0} hat die Antwort beendet, bevor sie vollständig war.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
@@ -12356,8 +12260,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
-      <source>What the server sent of it is not whole.</source>
-      <translation>Was der Server davon geschickt hat, ist nicht vollständig.</translation>
+      <source>What the server sent of it is incomplete.</source>
+      <translation>Was der Server davon geschickt hat, ist unvollständig.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
@@ -12366,8 +12270,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
-      <source>A filter of the server’s did that.</source>
-      <translation>Das war ein Filter des Servers.</translation>
+      <source>A filter on the server stopped it.</source>
+      <translation>Ein Filter des Servers hat sie gestoppt.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
@@ -12386,7 +12290,7 @@
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
-      <source>This server takes no grammar.</source>
+      <source>This server accepts no grammar.</source>
       <translation>Dieser Server nimmt keine Grammatik an.</translation>
     </message>
     <message>
@@ -12401,8 +12305,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
-      <source>This server cannot go on with a begun answer.</source>
-      <translation>Dieser Server kann eine begonnene Antwort nicht fortsetzen.</translation>
+      <source>This server cannot continue an answer.</source>
+      <translation>Dieser Server kann eine Antwort nicht fortsetzen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
@@ -12428,8 +12332,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Try again; if it stays so, ask whoever looks after the server.</source>
-      <translation>Versuche es noch einmal; bleibt es so, frag, wer sich um den Server kümmert.</translation>
+      <source>Try again; if it fails again, ask whoever looks after the server.</source>
+      <translation>Versuche es noch einmal; schlägt es wieder fehl, frag, wer sich um den Server kümmert.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12443,8 +12347,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} gave up in the middle of the answer.</source>
-      <translation>{0} hat mitten in der Antwort aufgegeben.</translation>
+      <source>{0} stopped in the middle of the answer.</source>
+      <translation>{0} hat mitten in der Antwort aufgehört.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12458,23 +12362,23 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>The server or the network ended it before the answer was whole.</source>
-      <translation>Der Server oder das Netz hat sie beendet, bevor die Antwort ganz war.</translation>
+      <source>The server or the network ended it before the answer was complete.</source>
+      <translation>Der Server oder das Netz hat sie beendet, bevor die Antwort vollständig war.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} sends more than Hearth takes.</source>
-      <translation>{0} sendet mehr, als Hearth annimmt.</translation>
+      <source>{0} sends too much.</source>
+      <translation>{0} sendet zu viel.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>A part of the answer has no end, or is larger than any answer; so Hearth hung up.</source>
-      <translation>Ein Teil der Antwort hat kein Ende oder ist größer als jede Antwort; deshalb hat Hearth aufgelegt.</translation>
+      <source>A part of the answer has no end, or is larger than any answer, so Hearth closed the connection.</source>
+      <translation>Ein Teil der Antwort hat kein Ende oder ist größer als jede Antwort; deshalb hat Hearth die Verbindung beendet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Ask again; what was answered is kept. If it stays so, look at the server.</source>
-      <translation>Frage noch einmal; was geantwortet wurde, bleibt erhalten. Wenn es so bleibt, sieh nach dem Server.</translation>
+      <source>Ask again; what was answered is kept. If it happens again, check the server.</source>
+      <translation>Frag noch einmal; was schon da ist, bleibt erhalten. Kommt es wieder vor, prüfe den Server.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12483,8 +12387,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It is busy, or it hangs.</source>
-      <translation>Er ist beschäftigt, oder er hängt.</translation>
+      <source>It is busy or has stopped responding.</source>
+      <translation>Er ist ausgelastet oder reagiert nicht mehr.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12508,8 +12412,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It sends whoever asks to {0}, and Hearth follows no such hint.</source>
-      <translation>Wer fragt, wird anderswohin geschickt: {0}. Hearth folgt solchen Hinweisen nicht.</translation>
+      <source>It redirects to {0}, and Hearth does not follow redirects of servers.</source>
+      <translation>Er leitet weiter zu {0}, und Hearth folgt Weiterleitungen von Servern nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12543,8 +12447,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It wants an encrypted connection, and the address begins with http://; or it stopped just then.</source>
-      <translation>Er will eine verschlüsselte Verbindung, und die Adresse beginnt mit http://; oder er hörte gerade auf.</translation>
+      <source>It requires an encrypted connection, and the address begins with http://; or it has just stopped.</source>
+      <translation>Er verlangt eine verschlüsselte Verbindung, und die Adresse beginnt mit http://; oder er wurde gerade beendet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12553,8 +12457,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} wants an encrypted connection.</source>
-      <translation>{0} will eine verschlüsselte Verbindung.</translation>
+      <source>{0} requires an encrypted connection.</source>
+      <translation>{0} verlangt eine verschlüsselte Verbindung.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12585,8 +12489,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} does not know what was asked.</source>
-      <translation>{0} weiß nichts mit der Anfrage anzufangen.</translation>
+      <source>{0} does not understand the request.</source>
+      <translation>{0} versteht die Anfrage nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12600,8 +12504,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} does not let you in.</source>
-      <translation>{0} lässt dich nicht herein.</translation>
+      <source>{0} refuses access.</source>
+      <translation>{0} verweigert den Zugang.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12615,8 +12519,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It takes no more requests now.</source>
-      <translation>Er nimmt jetzt keine Anfragen mehr an.</translation>
+      <source>It accepts no more requests right now.</source>
+      <translation>Er nimmt gerade keine weiteren Anfragen an.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12665,7 +12569,7 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} does not take this request.</source>
+      <source>{0} does not accept this request.</source>
       <translation>{0} nimmt diese Anfrage nicht an.</translation>
     </message>
     <message>
@@ -12700,8 +12604,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It stopped just then, or what listens there speaks another protocol.</source>
-      <translation>Er hörte gerade auf, oder was dort lauscht, spricht ein anderes Protokoll.</translation>
+      <source>It has just stopped, or something there speaks another protocol.</source>
+      <translation>Er wurde gerade beendet, oder dort spricht etwas ein anderes Protokoll.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12720,8 +12624,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} wants a key.</source>
-      <translation>{0} will einen Schlüssel.</translation>
+      <source>{0} requires a key.</source>
+      <translation>{0} verlangt einen Schlüssel.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12735,8 +12639,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>{0} has too much to do.</source>
-      <translation>{0} hat zu viel zu tun.</translation>
+      <source>{0} is busy.</source>
+      <translation>{0} ist ausgelastet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -12745,23 +12649,23 @@
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
-      <source>This server takes no temperature above {0}, so it was {1}.</source>
-      <translation>Dieser Server nimmt keine Temperatur über {0}; sie war daher {1}.</translation>
+      <source>This server accepts no temperature above {0}, so {1} was used.</source>
+      <translation>Dieser Server nimmt keine Temperatur über {0} an; verwendet wurde {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
-      <source>This server knows no top-k; the answer was drawn without it.</source>
-      <translation>Dieser Server kennt kein Top-k; die Antwort wurde ohne es gezogen.</translation>
+      <source>This server does not support top-k; it was not used.</source>
+      <translation>Dieser Server unterstützt kein Top-k; es wurde nicht verwendet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
-      <source>This server knows no min-p; the answer was drawn without it.</source>
-      <translation>Dieser Server kennt kein Min-p; die Antwort wurde ohne es gezogen.</translation>
+      <source>This server does not support min-p; it was not used.</source>
+      <translation>Dieser Server unterstützt kein Min-p; es wurde nicht verwendet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
-      <source>This server knows no repeat penalty; the answer was drawn without it.</source>
-      <translation>Dieser Server kennt keine Strafe für Wiederholungen; die Antwort wurde ohne sie gezogen.</translation>
+      <source>This server does not support a repeat penalty; it was not used.</source>
+      <translation>Dieser Server unterstützt keine Wiederholungsstrafe; sie wurde nicht verwendet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -12770,37 +12674,37 @@
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
-      <source>Whether a model thinks first is not chosen here with this server.</source>
-      <translation>Ob ein Modell erst nachdenkt, lässt sich bei diesem Server nicht von hier aus wählen.</translation>
+      <source>With this server, thinking cannot be switched on or off from here.</source>
+      <translation>Bei diesem Server lässt sich das Nachdenken nicht von hier aus ein- oder ausschalten.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
-      <source>This server’s repeat penalty is for all of the text, and not for its end.</source>
-      <translation>Bei diesem Server gilt die Strafe für Wiederholungen dem ganzen Text und nicht nur seinem Ende.</translation>
+      <source>This server applies the repeat penalty to the whole text, not only to its end.</source>
+      <translation>Dieser Server wendet die Wiederholungsstrafe auf den ganzen Text an, nicht nur auf sein Ende.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/via.py" />
-      <source>The server drafts tokens ahead, as it was started to.</source>
-      <translation>Der Server rät Token voraus, wie er gestartet wurde.</translation>
+      <source>The server guesses ahead, as it was set to when it was started.</source>
+      <translation>Der Server rät voraus, wie er gestartet wurde.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/via.py" />
-      <source>The server decides, and tells nothing of it.</source>
-      <translation>Der Server entscheidet und sagt nichts davon.</translation>
+      <source>The server decides, and does not say.</source>
+      <translation>Der Server entscheidet und sagt es nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
-      <source>This chat does not fit the context any more.</source>
+      <source>This chat no longer fits the context.</source>
       <translation>Dieser Chat passt nicht mehr in den Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
-      <source>With this message it takes {0} tokens. The context has {1}, of which {2} are kept for the answer.</source>
-      <translation>Mit dieser Nachricht braucht er {0} Token. Der Kontext hat {1}, davon sind {2} für die Antwort frei zu halten.</translation>
+      <source>With this message it takes {0} tokens. The context has {1}, of which {2} are reserved for the answer.</source>
+      <translation>Mit dieser Nachricht braucht er {0} Token. Der Kontext hat {1}, davon sind {2} für die Antwort reserviert.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
-      <source>Shorten the message, choose a larger context, or let the oldest messages be left out or summed up.</source>
+      <source>Shorten the message, choose a larger context, or let the oldest messages be left out or summarised.</source>
       <translation>Kürze die Nachricht, wähle einen größeren Kontext oder lass die ältesten Nachrichten weglassen oder zusammenfassen.</translation>
     </message>
     <message>
@@ -12850,23 +12754,23 @@
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
-      <source>The server drafts tokens ahead; whether it does is set where it is started.</source>
-      <translation>Der Server rät Token voraus; ob er das tut, wird dort eingestellt, wo er gestartet wird.</translation>
+      <source>The server guesses ahead; that is set where it is started.</source>
+      <translation>Der Server rät voraus; das wird dort eingestellt, wo er gestartet wird.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
-      <source>The server drafts no tokens ahead; that is set where it is started.</source>
-      <translation>Der Server rät keine Token voraus; das wird dort eingestellt, wo er gestartet wird.</translation>
+      <source>The server does not guess ahead; that is set where it is started.</source>
+      <translation>Der Server rät nicht voraus; das wird dort eingestellt, wo er gestartet wird.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
-      <source>The server does not tell how much context it has; the oldest messages are left out when it says that a chat is too long.</source>
+      <source>The server does not say how much context it has; the oldest messages are left out when it says that a chat is too long.</source>
       <translation>Der Server sagt nicht, wie viel Kontext er hat; die ältesten Nachrichten fallen weg, wenn er einen Chat zu lang nennt.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
-      <source>Ollama does not tell how much context it has, and cuts off the beginning of a chat that is too long without a word; set the context as it is there.</source>
-      <translation>Ollama sagt nicht, wie viel Kontext es hat, und schneidet den Anfang eines zu langen Chats wortlos ab; stell den Kontext so ein, wie er dort ist.</translation>
+      <source>Ollama does not say how much context it has, and silently cuts off the beginning of a chat that is too long; set the same context here as in Ollama.</source>
+      <translation>Ollama sagt nicht, wie viel Kontext es hat, und schneidet den Anfang eines zu langen Chats stillschweigend ab; stell hier denselben Kontext ein wie in Ollama.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
@@ -12880,8 +12784,8 @@
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
-      <source>The server does not tell whether it drafts tokens ahead.</source>
-      <translation>Der Server sagt nicht, ob er Token vorausrät.</translation>
+      <source>The server does not say whether it guesses ahead.</source>
+      <translation>Der Server sagt nicht, ob er vorausrät.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
@@ -12905,8 +12809,8 @@
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
-      <source>Whether a server drafts tokens ahead is set where it is started.</source>
-      <translation>Ob ein Server Token vorausrät, wird dort eingestellt, wo er gestartet wird.</translation>
+      <source>Whether a server guesses ahead is set where it is started.</source>
+      <translation>Ob ein Server vorausrät, wird dort eingestellt, wo er gestartet wird.</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />
@@ -12975,7 +12879,7 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>What it wrote is kept. Ask again: Hearth starts it anew.</source>
+      <source>What it wrote is kept. Ask again: Hearth restarts it.</source>
       <translation>Was es geschrieben hat, bleibt. Frag noch einmal: Hearth startet es neu.</translation>
     </message>
     <message>
@@ -13207,7 +13111,7 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>The model cannot be cut over {0} cards.</source>
+      <source>The model cannot be split over {0} cards.</source>
       <translation>Das Modell lässt sich nicht auf {0} Karten aufteilen.</translation>
     </message>
     <message>
@@ -13272,13 +13176,13 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>vLLM hung, and was ended.</source>
-      <translation>vLLM hing und wurde beendet.</translation>
+      <source>vLLM stopped responding and was ended.</source>
+      <translation>vLLM reagierte nicht mehr und wurde beendet.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>It owed an answer, and for {0} seconds none of its processes computed.</source>
-      <translation>Es schuldete eine Antwort, und {0} Sekunden lang rechnete keiner seiner Prozesse.</translation>
+      <source>It had an answer to write, and for {0} seconds none of its processes did anything.</source>
+      <translation>Es hatte eine Antwort zu schreiben, und {0} Sekunden lang tat keiner seiner Prozesse etwas.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/guardian.py" />
@@ -13297,8 +13201,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/host.py" />
-      <source>Take “localhostForwarding=false” out of .wslconfig in your Windows folder, run “wsl --shutdown”, and try again.</source>
-      <translation type="unfinished" />
+      <source>Remove “localhostForwarding=false” from .wslconfig in your Windows folder, run “wsl --shutdown”, and try again.</source>
+      <translation>Entferne „localhostForwarding=false“ aus .wslconfig in deinem Windows-Ordner, führe „wsl --shutdown“ aus und versuche es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/host.py" />
@@ -13322,8 +13226,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
-      <source>Looking at the model</source>
-      <translation>Das Modell wird angesehen</translation>
+      <source>Checking the model</source>
+      <translation>Das Modell wird geprüft</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
@@ -13382,12 +13286,12 @@
     </message>
     <message>
       <location filename="../../engines/vllm/mtp_status.py" />
-      <source>MTP is still on, {0}: vLLM changes it with a new start{1}.</source>
+      <source>MTP is still on, {0}: vLLM changes it with a restart{1}.</source>
       <translation>MTP ist noch an, {0}: vLLM ändert das mit einem Neustart{1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/mtp_status.py" />
-      <source>MTP is off: vLLM changes it with a new start{0}.</source>
+      <source>MTP is off: vLLM changes it with a restart{0}.</source>
       <translation>MTP ist aus: vLLM ändert das mit einem Neustart{0}.</translation>
     </message>
     <message>
@@ -13444,8 +13348,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
-      <source>It is no part of Hearth: it is fetched when it is wanted, since it is large.</source>
-      <translation>Es ist kein Teil von Hearth: Weil es groß ist, wird es erst bei Bedarf geholt.</translation>
+      <source>It is not part of Hearth: because it is large, it is downloaded only when needed.</source>
+      <translation>Es ist kein Teil von Hearth: Weil es groß ist, wird es erst bei Bedarf heruntergeladen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
@@ -13459,8 +13363,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
-      <source>It only drafts tokens for another model.</source>
-      <translation>Es rät nur Token für ein anderes Modell voraus.</translation>
+      <source>It only helps another model to answer faster.</source>
+      <translation>Es hilft nur einem anderen Modell, schneller zu antworten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
@@ -13505,7 +13409,7 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/environment.py" />
-      <source>Install Hearth anew, or put its packages back by starting it with run.py.</source>
+      <source>Reinstall Hearth, or restore its packages by starting it with run.py.</source>
       <translation>Installiere Hearth neu, oder stell seine Pakete wieder her, indem du es mit run.py startest.</translation>
     </message>
     <message>
@@ -13515,8 +13419,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Install NVIDIA's driver for Windows if there is such a card, and run “wsl --update”; inside WSL2 no driver is to be installed. Otherwise use llama.cpp.</source>
-      <translation type="unfinished" />
+      <source>Install NVIDIA's driver for Windows if there is such a card, and run “wsl --update”; install no driver inside WSL2. Otherwise use llama.cpp.</source>
+      <translation>Installiere NVIDIAs Treiber für Windows, wenn es eine solche Karte gibt, und führe „wsl --update“ aus; in WSL2 selbst installiere keinen Treiber. Nimm sonst llama.cpp.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13630,7 +13534,7 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Update the driver to version 580 or newer, then start the computer again.</source>
+      <source>Update the driver to version 580 or newer, then restart the computer.</source>
       <translation>Aktualisiere den Treiber auf Version 580 oder neuer, und starte dann den Computer neu.</translation>
     </message>
     <message>
@@ -13755,8 +13659,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Open PowerShell as administrator, run “wsl --install”, and start the computer again. Only an administrator can do that; ask one if you are none.</source>
-      <translation type="unfinished" />
+      <source>Open PowerShell as administrator, run “wsl --install”, and restart the computer. Only an administrator can do that.</source>
+      <translation>Öffne PowerShell als Administrator, führe „wsl --install“ aus und starte den Computer neu. Das kann nur ein Administrator.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13770,8 +13674,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Run “wsl --shutdown”, or start the computer again. If WSL2 was never set up here, run “wsl --install” as administrator first.</source>
-      <translation type="unfinished" />
+      <source>Run “wsl --shutdown”, or restart the computer. If WSL2 was never set up here, run “wsl --install” as administrator first.</source>
+      <translation>Führe „wsl --shutdown“ aus, oder starte den Computer neu. Wurde WSL2 hier nie eingerichtet, führe zuerst als Administrator „wsl --install“ aus.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13785,8 +13689,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Run “wsl --install -d Ubuntu-24.04”, choose a name and a password when it asks for them, and look again.</source>
-      <translation type="unfinished" />
+      <source>Run “wsl --install -d Ubuntu-24.04”, choose a name and a password when it asks for them, then check again.</source>
+      <translation>Führe „wsl --install -d Ubuntu-24.04“ aus, wähle Namen und Passwort, wenn danach gefragt wird, und prüfe dann erneut.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13800,8 +13704,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Run “wsl --set-version {0} 2”, which takes some minutes. If Windows refuses, an administrator runs “wsl --install” first and starts the computer again.</source>
-      <translation type="unfinished" />
+      <source>Run “wsl --set-version {0} 2”, which takes a few minutes. If Windows refuses, run “wsl --install” as administrator first and restart the computer.</source>
+      <translation>Führe „wsl --set-version {0} 2“ aus; das dauert ein paar Minuten. Weigert sich Windows, führe zuerst als Administrator „wsl --install“ aus und starte den Computer neu.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13815,8 +13719,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>Run “wsl -d {0}” in PowerShell to see more. “wsl --update” as administrator and a start of the computer mend most of it.</source>
-      <translation type="unfinished" />
+      <source>Run “wsl -d {0}” in PowerShell to see more. “wsl --update” as administrator and a restart of the computer usually help.</source>
+      <translation>Führe „wsl -d {0}“ in PowerShell aus, um mehr zu sehen. Meist helfen „wsl --update“ als Administrator und ein Neustart des Computers.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
@@ -13860,8 +13764,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
-      <source>This model is drafted for by an assistant’s checkpoint, and there is none beside it.</source>
-      <translation>Für dieses Modell rät der Checkpoint eines Assistenten voraus, und daneben liegt keiner.</translation>
+      <source>This model needs an assistant checkpoint to guess ahead, and there is none beside it.</source>
+      <translation>Dieses Modell braucht zum Vorausraten einen Assistenten-Checkpoint, und daneben liegt keiner.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
