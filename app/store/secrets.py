@@ -18,9 +18,10 @@ ENVIRONMENT = {"hf": "HF_TOKEN"}
 """Variables that win over what is kept; they are read, and never written anywhere."""
 
 NO_KEYRING = (
-    "This system has no keyring that Hearth can use, so a token stays in memory only and is "
-    "gone when Hearth ends. Install one, such as GNOME Keyring or KWallet{or_set}."
+    "This system has no keyring that Hearth can use, so a token is forgotten when Hearth ends. "
+    "Install one, such as GNOME Keyring or KWallet."
 )
+OR_SET = "Or set the variable {variable}."
 OVERRULED = "{variable} is set in the environment and takes precedence over the keyring."
 
 
@@ -77,7 +78,7 @@ class Secrets:
 
 def _no_keyring(name: str) -> str:
     variable = ENVIRONMENT.get(name)
-    return NO_KEYRING.format(or_set=f", or set {variable}" if variable else "")
+    return f"{NO_KEYRING} {OR_SET.format(variable=variable)}" if variable else NO_KEYRING
 
 
 def _given(name: str) -> Secret | None:

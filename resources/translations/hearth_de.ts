@@ -364,10 +364,10 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
-      <location filename="../../app/ui/assistants/model_box.py" />
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <location filename="../../app/ui/desktop/found.py" />
+      <location filename="../../app/ui/models/model_box.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Model</source>
       <translation>Modell</translation>
@@ -612,11 +612,6 @@
       <location filename="../../app/ui/settings/setting_row.py" />
       <source>Reset {0}</source>
       <translation>{0} zurücksetzen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/model_box.py" />
-      <source>{0} (not here)</source>
-      <translation>{0} (nicht hier)</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/preset_keeper.py" />
@@ -4632,6 +4627,11 @@
       <location filename="../../app/ui/models/here_words.py" />
       <source>Unused for {0} days</source>
       <translation>Seit {0} Tagen unbenutzt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_box.py" />
+      <source>{0} (not here)</source>
+      <translation>{0} (nicht hier)</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_button.py" />
@@ -10193,8 +10193,13 @@
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
-      <source>This system has no keyring that Hearth can use, so a token stays in memory only and is gone when Hearth ends. Install one, such as GNOME Keyring or KWallet{0}.</source>
-      <translation>Dieses System hat keinen Schlüsselbund, den Hearth nutzen kann, also bleibt ein Token nur im Arbeitsspeicher und ist weg, wenn Hearth endet. Installiere einen, etwa GNOME Keyring oder KWallet{0}.</translation>
+      <source>This system has no keyring that Hearth can use, so a token is forgotten when Hearth ends. Install one, such as GNOME Keyring or KWallet.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/store/secrets.py" />
+      <source>Or set the variable {0}.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
@@ -10215,11 +10220,6 @@
       <location filename="../../app/store/secrets.py" />
       <source>Unlock the keyring and try again, or set {0}.</source>
       <translation>Entsperre den Schlüsselbund und versuche es noch einmal, oder setze {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/store/secrets.py" />
-      <source>, or set {0}</source>
-      <translation>, oder setze {0}</translation>
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />

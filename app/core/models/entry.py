@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -76,3 +77,8 @@ class ModelEntry:
     def files(self) -> tuple[Path, ...]:
         """The files of the model itself, without its drafter and projector."""
         return () if self.on_server else self.parts or (self.path,)
+
+
+def others(entries: Iterable[ModelEntry], current: str) -> list[ModelEntry]:
+    """Return the models without the current one, given by its id or name."""
+    return [entry for entry in entries if current not in {entry.id, entry.name}]

@@ -12,9 +12,9 @@ from app.core.chats.assistants import LONGEST_NAME, Assistant, Preset
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.resolved import NO_LAYERS, SettingLayers, Source, resolve
-from app.ui.assistants.model_box import ModelBox
 from app.ui.assistants.sampling_form import SamplingForm
 from app.ui.look.theme import GRID
+from app.ui.models.model_box import ModelBox
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel

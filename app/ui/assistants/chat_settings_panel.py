@@ -12,9 +12,9 @@ from app.core.models.entry import ModelEntry
 from app.core.settings.fields import fields
 from app.core.settings.resolved import ResolvedSettings, Source
 from app.ui.assistants.held_setting import HeldSetting
-from app.ui.assistants.model_box import ModelBox
 from app.ui.assistants.sampling_form import SamplingForm
 from app.ui.look.theme import GRID
+from app.ui.models.model_box import ModelBox
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.icon_button import IconButton

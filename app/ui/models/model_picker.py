@@ -134,13 +134,12 @@ class ModelPicker(Popover):
         return button
 
 
-def pick_other_model(
-    entries: Sequence[ModelEntry], current: str, use: Callable[[str], object], anchor: QWidget
+def pick_model(
+    entries: Sequence[ModelEntry], use: Callable[[str], object], anchor: QWidget
 ) -> None:
-    """Open the list of the models that are not the current one; use(id): one was chosen."""
+    """Open the list of these models for one message; use(id): one was chosen."""
     picker = ModelPicker((), anchor.window(), loads=False)
-    others = [entry for entry in entries if current not in {entry.id, entry.name}]
-    picker.list.show_models(others, "", {}, {})
+    picker.list.show_models(entries, "", {}, {})
     picker.chosen.connect(picker.close)
     picker.chosen.connect(use)
     picker.open_under(anchor)

@@ -323,7 +323,7 @@ class MainWindow(WindowFrame):
             dialog.go_to(name)
 
     def _model_editor(self, value: object, changed: Callable[[object], None]) -> QWidget:
-        from app.ui.assistants.model_box import ModelBox
+        from app.ui.models.model_box import ModelBox
 
         entries = self.chooser.entries()
         named = next((it.id for it in entries if value in (it.id, it.name)), str(value))

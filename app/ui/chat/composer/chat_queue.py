@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
+from app.core.models.entry import others
 from app.ui.chat.composer.queue_strip import QueueStrip
 
 if TYPE_CHECKING:
@@ -95,10 +96,11 @@ class ChatQueue(QObject):
     def _fill(self, menu: QMenu) -> None:
         action = menu.addAction(self.tr("Send to another model…"))
         action.setObjectName("sendToAnother")
-        action.setEnabled(bool(self._composer.text.strip()))
-        action.triggered.connect(lambda: self._pick())  # noqa: PLW0108 - not told that it is checked
+        choices = others(self._entries, self._current)
+        action.setEnabled(bool(choices and self._composer.text.strip()))
+        action.triggered.connect(lambda: self._pick(choices))
 
-    def _pick(self) -> None:
-        from app.ui.models.model_picker import pick_other_model
+    def _pick(self, choices: Sequence[ModelEntry]) -> None:
+        from app.ui.models.model_picker import pick_model
 
-        pick_other_model(self._entries, self._current, self._ask, self._composer)
+        pick_model(choices, self._ask, self._composer)

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.ui.look.theme import GRID
+from app.ui.models.model_box import ModelBox
 from app.ui.widgets.dialog import Dialog
-from app.ui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+from app.ui.widgets.fields import DoubleSpinBox, SpinBox
 from app.ui.widgets.label import Label
 
 
@@ -37,17 +38,10 @@ class AgainDialog(Dialog):
     ) -> None:
         super().__init__("againDialog", width=420, parent=parent)
         self.set_title(self.tr("Answer again in another way"))
-        self._model = ComboBox()
-        self._model.setObjectName("againModel")
-        self._model.setMinimumContentsLength(16)
-        self._model.setSizeAdjustPolicy(
-            ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
-        self._model.addItem(self.tr("Same as this chat"), None)
-        for entry in entries:
-            self._model.addItem(entry.name, entry.id)
-        self._model.setCurrentIndex(max(0, self._model.findData(current)))
-        self._usual_model = self._model.currentData()
+        self._model = ModelBox("againInModel", self.tr("Same as this chat"))
+        model = next((it.id for it in entries if current in {it.id, it.name}), None)
+        self._model.show_models(entries, model)
+        self._usual_model = self._model.chosen_model
         self._temperature = DoubleSpinBox()
         self._temperature.setObjectName("againTemperature")
         self._temperature.setRange(-0.1, 5.0)
@@ -100,8 +94,8 @@ class AgainDialog(Dialog):
 
     def _go(self) -> None:
         changes: dict[str, object] = {}
-        if self._model.currentData() != self._usual_model:
-            changes["model"] = self._model.currentData()
+        if self._model.chosen_model != self._usual_model:
+            changes["model"] = self._model.chosen_model
         if self._temperature.value() >= 0:
             changes["temperature"] = round(self._temperature.value(), 1)
         if self._most.value():

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QCursor, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.core.models.entry import others
 from app.ui.chat.transcript.editing import Editing
 from app.ui.look.language import translated
 
@@ -229,6 +230,7 @@ class ChatAnswers(QObject):
         from app.ui.chat.transcript.message_menu import again_menu
 
         entries, current = self._models
+        choices = others(entries, current)
 
         def other() -> None:
             from app.ui.chat.transcript.again_dialog import AgainDialog
@@ -238,15 +240,17 @@ class ChatAnswers(QObject):
             dialog.open()
 
         def model() -> None:
-            from app.ui.models.model_picker import pick_other_model
+            from app.ui.models.model_picker import pick_model
 
             view = self._transcript.view_of(message.id)
             button = view.findChild(QWidget, "againMenu") if view is not None else None
             anchor = button if button is not None and button.isVisible() else self._composer
             again = partial(self._again, message)
-            pick_other_model(entries, current, lambda it: again({"model": it}), anchor)
+            pick_model(choices, lambda chosen: again({"model": chosen}), anchor)
 
-        menu = again_menu(partial(self._again, message), model, other, self._window)
+        menu = again_menu(
+            partial(self._again, message), model if choices else None, other, self._window
+        )
         menu.popup(self._beside(message, "againMenu"))
 
     def _go_on(self, message: StoredMessage) -> None:

@@ -60,14 +60,14 @@ def message_menu(
 
 def again_menu(
     again: Callable[[dict[str, object]], None],
-    model: Callable[[], None],
+    model: Callable[[], None] | None,
     other: Callable[[], None],
     parent: QWidget,
 ) -> QMenu:
     """Make the menu for another answer.
 
-    again(changes): answer with these options changed. model, other: ask for a model, or for
-    settings first.
+    again(changes): answer with these options changed. model: ask for a model first; None if there
+    is no other. other: ask for settings first.
     """
     menu = _menu("againChoices", parent)
     for name, text, changes in (
@@ -85,7 +85,9 @@ def again_menu(
     ):
         action = menu.addAction(text)
         action.setObjectName(name)
-        action.triggered.connect(lambda _=False, ask=ask: ask())
+        action.setEnabled(ask is not None)
+        if ask is not None:
+            action.triggered.connect(lambda _=False, ask=ask: ask())
     return menu
 
 

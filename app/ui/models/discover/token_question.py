@@ -135,7 +135,9 @@ class TokenQuestion(QObject):
     def _open(self, warning: str) -> None:
         if self._dialog is not None:
             return
-        kept = warning or self.tr("It is stored in the system’s keyring, never in a file.")
+        kept = translated(warning) or self.tr(
+            "It is stored in the system’s keyring, never in a file."
+        )
         dialog = TokenDialog(kept, bool(warning), self._window)
         dialog.save.connect(self._save)
         dialog.where.connect(lambda: self._notifier.offer_to_open(self._where()))

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
 from app.core.errors import DiskFull
 from app.store.waiting import WaitingStore
 from app.ui.chat.composer.queue_strip import QueueRow, QueueStrip
 from app.ui.chat.transcript.inline_edit import InlineEdit
+from app.ui.models.model_picker import ModelPicker
 from app.ui.widgets.icon_button import IconButton
 from tests.app.ui.chat.messages import asked
 from tests.app.ui.conftest import Ui, part
@@ -223,10 +226,12 @@ def other(ui: Ui, tmp_path: Path) -> str:
 
 def send_to(ui: Ui, model: str) -> None:
     ui.click("moreForMessage")
-    menu = ui.window.findChild(QMenu, "sendToChoices")
-    assert menu is not None
-    part(menu, QAction, f"model-{model}").trigger()
-    ui.find(QMenu, "messageOptions").close()
+    menu = ui.find(QMenu, "messageOptions")
+    part(menu, QAction, "sendToAnother").trigger()
+    menu.close()
+    picker = ui.find(ModelPicker)
+    QTest.keyClicks(picker.list.field, model)
+    QTest.keyClick(picker.list.field, Qt.Key.Key_Return)
 
 
 def test_a_message_goes_to_another_model_than_the_chats(ui: Ui, other: str) -> None:

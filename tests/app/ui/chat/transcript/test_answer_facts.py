@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from pathlib import Path
 
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QGuiApplication, QTextCursor
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.ui.chat.transcript.again_dialog import AgainDialog
 from app.ui.chat.transcript.answer_facts_card import AnswerFactsCard
+from app.ui.models.model_picker import ModelPicker
 from tests.app.ui.chat.messages import act, asked, branch, choose, open_menus, view
-from tests.app.ui.conftest import Ui
+from tests.app.ui.conftest import Ui, part
+from tests.engines.gguf_files import write_llama
 
 CODE = "Before **it**\n\n```python\nx = 1\n\ny = 2\n```\n\nAfter"
 
@@ -141,6 +146,26 @@ def test_an_answer_again_more_exact_and_in_other_settings(ui: Ui) -> None:
     request = asked(ui)[-1]
     assert (request.sampling.temperature, request.sampling.seed, request.max_tokens) == (1.3, 42, 9)
     assert branch(ui) == "3/3"
+
+
+def test_an_answer_again_with_another_model_that_is_found_by_typing(ui: Ui, tmp_path: Path) -> None:
+    ui.ask("Hi")
+    act(ui, 1, "again_menu")
+    (menu,) = open_menus()
+    assert not part(menu, QAction, "againModel").isEnabled(), "there is no other yet"
+    menu.close()
+    entry = ui.app.library.add(write_llama(tmp_path / "other.gguf"))
+    ui.presenters.models.look()
+    ui.qtbot.waitUntil(lambda: entry.id in [it.id for it in ui.page.queue._entries])
+    act(ui, 1, "again_menu")
+    choose(ui, "againModel")
+    picker = ui.find(ModelPicker)
+    QTest.keyClicks(picker.list.field, "oth")
+    QTest.keyClick(picker.list.field, Qt.Key.Key_Return)
+    ui.qtbot.waitUntil(lambda: len(asked(ui)) == 2)
+    ui.wait_for_answer()
+    assert ui.last.message.facts is not None
+    assert ui.last.message.facts.model == "other"
 
 
 def test_the_menu_of_a_message_opens_with_the_right_button_and_names_what_can_be_done(
