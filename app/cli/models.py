@@ -69,7 +69,7 @@ def _import(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
     def progress(share: float) -> None:
-        out.rewrite(f"Reading every byte: {share:4.0%}" if share < 1 else "")
+        out.rewrite(f"Checking the file: {share:4.0%}" if share < 1 else "")
 
     found = app.manager.verify(args.what, progress, CancelToken())
     value = {
@@ -81,7 +81,7 @@ def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
 
     def human() -> str:
         if found.compared:
-            return f"{found.entry.name} is as it should be: {found.sha256}."
+            return f"{found.entry.name} is intact: {found.sha256}."
         return (
             f"There was nothing to compare {found.entry.name} with; what it is now is "
             f"remembered for the next time: {found.sha256}."

@@ -10194,12 +10194,12 @@
     <message>
       <location filename="../../app/store/secrets.py" />
       <source>This system has no keyring that Hearth can use, so a token is forgotten when Hearth ends. Install one, such as GNOME Keyring or KWallet.</source>
-      <translation type="unfinished" />
+      <translation>Dieses System hat keinen Schlüsselbund, den Hearth verwenden kann, deshalb wird ein Token vergessen, wenn Hearth endet. Installiere einen, etwa GNOME Keyring oder KWallet.</translation>
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />
       <source>Or set the variable {0}.</source>
-      <translation type="unfinished" />
+      <translation>Oder setze die Variable {0}.</translation>
     </message>
     <message>
       <location filename="../../app/store/secrets.py" />

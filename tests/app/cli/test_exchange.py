@@ -84,7 +84,7 @@ def test_an_import_in_which_nothing_could_be_read_is_an_error(
     assert main(["--json", "chats", "import", *named, *dry]) == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "nothing_imported"
-    assert "notes.txt: Hearth knows no chats" in error["why"]
+    assert "notes.txt: It contains no chats" in error["why"]
     assert "And 1 more like that." in error["why"]
     assert main(["chats", "import", *named, *dry]) == 1
     printed = capsys.readouterr()

@@ -102,7 +102,7 @@ def test_one_variant(hearth: Hearth, capsys: pytest.CaptureFixture[str], what: s
     [
         ("ada/nothing", "repository_not_found", "There is no model"),
         (f"{REPO}:Q2_K", "repository_not_found", "Q4_K_M, Q8_0, F16"),
-        ("https://example.com/ada/x", "hub_name", "another site"),
+        ("https://example.com/ada/x", "hub_name", "other than the Hub"),
     ],
 )
 def test_errors(

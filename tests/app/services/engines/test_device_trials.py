@@ -64,7 +64,7 @@ def test_what_computes_wrongly_is_out_until_it_is_tried_again(tmp_path: Path) ->
     wrong = care(tmp_path, "b")
     wrong.ready((), CancelToken())
     assert states(wrong)["Vulkan0"] == "broken"
-    assert "computes wrongly" in wrong.list()[1].why_not
+    assert "gives wrong results" in wrong.list()[1].why_not
     assert all(it.why_not for it in wrong.judged()[1:])
     assert len(wrong.complaints()) == 2
     mended = care(tmp_path)

@@ -49,7 +49,7 @@ def test_connections_are_listed_summed_up_filtered_and_copied(ui: Ui) -> None:
     ui.press("Ctrl+Shift+J")
     ui.qtbot.waitUntil(lambda: "2 hosts" in summary(ui))
     assert "Nothing was sent but the words of a search and the names of models." in summary(ui)
-    assert "5.0 GB came back. One was kept from leaving" in summary(ui)
+    assert "5.0 GB came back. One was blocked" in summary(ui)
     shown = cells(ui)
     assert [row[5] for row in shown] == ["Blocked", "200", "200"]
     assert shown[1][1:5] == ["cdn.example:443", "Download a model", "0 B", "5.0 GB"]

@@ -143,7 +143,7 @@ def test_without_a_tray_closing_quits_and_the_settings_say_why(ui: Ui) -> None:
 
 def test_keys_for_everywhere_say_what_is_wrong(ui: Ui) -> None:
     ui.presenters.settings.set("quick_ask_keys", "Ctrl+Alt+H")
-    assert "no desktop here" in ui.window.desktop.notes()["quick_ask_keys"]
+    assert "No desktop with global shortcuts" in ui.window.desktop.notes()["quick_ask_keys"]
     ui.presenters.settings.set("quick_ask_keys", "H")
     assert "has to be held" in ui.window.desktop.notes()["quick_ask_keys"]
     ui.presenters.settings.set("quick_ask_keys", "")

@@ -113,7 +113,7 @@ def test_the_switch_of_mtp_says_that_the_server_decides(
     choose(FAR.id)
     ui.click("mtpChip")
     assert not ui.find(QWidget, "mtp").isEnabled()
-    assert "decides on MTP" in ui.find(QWidget, "mtpChip").accessibleDescription()
+    assert "MTP is set on the server" in ui.find(QWidget, "mtpChip").accessibleDescription()
     ui.find(MtpPopover).close()
     choose("starter")
     ui.click("mtpChip")

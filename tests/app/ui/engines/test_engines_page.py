@@ -108,7 +108,7 @@ def test_inside_windows_the_folder_of_its_linux_is_named_too(
     touched = text(ui, "priceTouched")
     assert "in Ubuntu, the Linux inside Windows" in touched
     assert "~/.local/share/hearth" in touched
-    assert "can be removed here again" in touched
+    assert "You can remove it here" in touched
 
 
 def test_without_wsl2_the_page_says_what_to_do_and_no_price(
@@ -124,7 +124,7 @@ def test_without_wsl2_the_page_says_what_to_do_and_no_price(
     words = " ".join(all_words(engines_page(ui.window).vllm))
     assert "wsl --install" in words
     assert "administrator" in words
-    assert "before this is mended" in words
+    assert "until this is fixed" in words
 
 
 def test_what_is_in_the_way_is_named_with_its_fix(ui: Ui, installer: ScriptedInstaller) -> None:
@@ -133,7 +133,7 @@ def test_what_is_in_the_way_is_named_with_its_fix(ui: Ui, installer: ScriptedIns
     ui.click("checkVllm")
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
     assert not ui.find(QPushButton, "installVllm").isEnabled()
-    assert "before this is mended" in text(ui, "priceVerdict")
+    assert "until this is fixed" in text(ui, "priceVerdict")
     assert IN_THE_WAY.do in all_words(engines_page(ui.window).vllm)
     installer.findings = (WELL,)
     ui.click("checkVllmAgain")

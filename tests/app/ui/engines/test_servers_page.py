@@ -54,7 +54,7 @@ def test_a_test_names_what_it_found(ui: Ui) -> None:
     ui.click("testServer1")
     ui.qtbot.waitUntil(lambda: ui.has("serverFound1") and "vLLM" in text(ui, "serverFound1"))
     assert text(ui, "serverFound1").splitlines() == [
-        "vLLM 0.33.0 · 2 models · MTP is on there",
+        "vLLM 0.33.0 · 2 models · MTP on",
         "qwen3-32b, context of 32,768 tokens",
         "gemma-4",
     ]

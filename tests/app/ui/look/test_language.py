@@ -80,7 +80,7 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
         ),
         (
             "The weather.gguf has changed since it was downloaded or added.",
-            "Die Bytes von The weather.gguf haben sich seit dem Download oder Hinzufügen geändert.",
+            "The weather.gguf hat sich seit dem Download oder Hinzufügen geändert.",
         ),
     ],
 )

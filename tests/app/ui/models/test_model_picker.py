@@ -256,7 +256,7 @@ def test_the_box_of_the_chat_settings_opens_the_same_list(gateway: Ui) -> None:
     assert box.currentText() == "maker/model-099 on gateway"
     gateway.press("Space", box)
     picker = gateway.find(ModelPicker)
-    QTest.keyClicks(picker.list.field, "as the assistant")
+    QTest.keyClicks(picker.list.field, "default")
     keys(picker, Qt.Key.Key_Return)
     assert gateway.window.chooser.current() == "starter"
 

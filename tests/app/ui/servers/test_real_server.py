@@ -39,7 +39,7 @@ def test_a_server_is_added_tested_chosen_and_asked(ui: Ui) -> None:
         chosen = next(it for it in ui.window.chooser.entries() if it.engine == "remote")
         ui.click(f"use-{chosen.id}")
         assert text(ui, "engineBadgeWhat") == "Another program answers"
-        assert "decides on MTP" in ui.find(QWidget, "mtpChip").accessibleDescription()
+        assert "MTP is set on the server" in ui.find(QWidget, "mtpChip").accessibleDescription()
         ui.ask("Hi")
         assert len(server.chats()) == 1
         assert server.chats()[0]["messages"][-1]["content"] == "Hi"

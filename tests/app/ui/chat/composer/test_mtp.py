@@ -334,7 +334,7 @@ def test_a_drafter_that_is_added_is_named_with_what_it_is_for(ui: Ui, tmp_path: 
     ui.window.chooser.take([model])
     ui.qtbot.waitUntil(lambda: ui.presenters.settings.current.model == "mine")
     ui.window.chooser.take([drafter])
-    said = "helper was added: it guesses ahead for "
+    said = "helper was added: it helps "
     ui.qtbot.waitUntil(
         lambda: any(said in label.text() for label in ui.window.findChildren(QLabel))
     )

@@ -120,7 +120,7 @@ def test_where_the_file_has_changed_the_user_is_asked(ui: Ui) -> None:
     database.close()
     ui.page.reload()
     act(ui, 1, "reproduce")
-    assert "is not the one of then" in ui.find(QLabel, "line1").text()
+    assert "file has changed" in ui.find(QLabel, "line1").text()
     assert len(asked(ui)) == 1
     ui.click("reproduce")
     ui.qtbot.waitUntil(lambda: len(asked(ui)) == 2)

@@ -76,7 +76,7 @@ def test_files_beside_the_model_are_no_sizes_and_come_along(discover: Ui) -> Non
     open_page(discover)
     lines = discover.find(ChoicePanel).findChildren(QLabel, "comesAlong")
     assert [line.text().split(" (")[0] for line in lines] == [
-        "Its drafter comes along",
+        "Includes its drafter",
     ]
 
 
@@ -244,7 +244,7 @@ def test_a_token_is_hidden_tested_and_kept(
     QTest.keyClicks(field, "hf_secret")
     discover.press("Return", field)
     discover.qtbot.waitUntil(
-        lambda: "knows it as ada" in part(dialog, QLabel, "tokenResult").text()
+        lambda: "belongs to ada" in part(dialog, QLabel, "tokenResult").text()
     )
     assert asked == ["hf_secret"]
     assert field.text() == ""

@@ -74,7 +74,7 @@ def test_a_drafter_by_itself_says_whom_it_serves_and_is_not_to_be_used(ui: Ui) -
     show(ui)
     wait_for(ui, drafter, "done")
     state = ui.find(QLabel, f"state-{drafter}")
-    ui.qtbot.waitUntil(lambda: "a drafter; the model" in state.text())
+    ui.qtbot.waitUntil(lambda: "a drafter; its model" in state.text())
     assert not ui.has(f"use-{drafter}")
     assert [it.id for it in app.library.entries()] == ["starter"]
     model = add(ui)
@@ -85,7 +85,7 @@ def test_a_drafter_by_itself_says_whom_it_serves_and_is_not_to_be_used(ui: Ui) -
     assert ui.has(f"use-{model}")
     ui.window.go_to("models", "here")
     notes = ui.find(QLabel, "modelNotes")
-    ui.qtbot.waitUntil(lambda: "which guesses ahead for tiny-Q4_0." in notes.text())
+    ui.qtbot.waitUntil(lambda: "which helps tiny-Q4_0 to answer faster." in notes.text())
 
 
 def test_without_downloads_the_page_leads_on(ui: Ui) -> None:

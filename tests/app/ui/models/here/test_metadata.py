@@ -130,7 +130,7 @@ def test_what_cannot_be_written_is_said_and_stays_editable(ui: Ui, mine: Path) -
     part(dialog(ui), QSpinBox, "metadataContext").setValue(0)
     press(ui, "metadataSave")
     problem = part(dialog(ui), QLabel, "metadataProblem")
-    ui.qtbot.waitUntil(lambda: "keeps its context length" in problem.text())
+    ui.qtbot.waitUntil(lambda: "context length was not changed" in problem.text())
     assert part(dialog(ui), QPushButton, "metadataSave").isEnabled()
     QTest.keyClick(dialog(ui), Qt.Key.Key_Escape)
     closed(ui)
