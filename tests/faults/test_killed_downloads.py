@@ -22,7 +22,7 @@ from tests.hub.testhub import Cdn, TestHub
 REPO = "ada/Small-GGUF"
 FILES = {
     "small-Q4_K_M.gguf": Made(9_000_000, seed=1, head=b"GGUF"),
-    "mmproj-small-F16.gguf": Made(1_000_000, seed=2, head=b"GGUF"),
+    "mtp-small-Q8_0.gguf": Made(1_000_000, seed=2, head=b"GGUF"),
 }
 PULL = ("models", "pull", f"{REPO}:Q4_K_M", "--json")
 KILLS = 5

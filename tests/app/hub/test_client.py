@@ -225,7 +225,7 @@ def test_a_branch_with_a_slash(hub: TestHub, client: Client) -> None:
 API = "/api/*"
 FAULTS: list[tuple[Fault, type[AppError], str]] = [
     (faults.CaptivePortal(path=API), HubUnreadable, "web page"),
-    (faults.HalfJson(path=API), HubUnreadable, "not whole"),
+    (faults.HalfJson(path=API), HubUnreadable, "incomplete"),
     (faults.Status(path=API, status=500), HubBusy, "500"),
     (faults.Status(path=API, status=503), HubBusy, "minutes"),
     (faults.Status(path=API, status=429), HubBusy, "in a few minutes"),
@@ -285,7 +285,7 @@ def test_json_that_says_something_else(hub: TestHub, client: Client) -> None:
         lambda: client(TOKEN).repository("ada/Small-GGUF"),
         lambda: client(TOKEN).search(Query()),
     ):
-        with pytest.raises(HubUnreadable, match="lacks"):
+        with pytest.raises(HubUnreadable, match="is missing"):
             ask()
 
 

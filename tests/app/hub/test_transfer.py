@@ -335,7 +335,7 @@ def test_what_seldom_gets_better_ends_an_endless_patience(part: Path) -> None:
     with TestHub(cdn=Cdn()) as hub:
         hub.add(REPO, {NAME: CONTENT})
         hub.fault(faults.CdnStatus(status=503, times=4), faults.CdnStatus(status=403, times=None))
-        with pytest.raises(HostFailed, match="does not give out"):
+        with pytest.raises(HostFailed, match="refuses to send"):
             bring(source(hub), part, patience=Patience(first_s=0.01, most_s=0.05))
         assert len(hub.cdn_requests) == 7
 

@@ -101,7 +101,7 @@ def test_without_a_keyring_it_is_in_memory_and_says_so() -> None:
     status = secrets.set("hf", Secret(TOKEN))
     assert (status.present, status.place) == (True, "memory")
     assert status.warning is not None
-    assert "gone when Hearth ends" in status.warning
+    assert "forgotten when Hearth ends" in status.warning
     assert secrets.status("hf") == status
     assert Secrets().get("hf") is None
     assert secrets.clear("hf").place == "none"
@@ -119,7 +119,7 @@ def test_the_environment_wins_and_is_never_written(
     assert (ring.held, ring.asked) == ({}, 0)
     status = secrets.set("hf", Secret(TOKEN))
     assert status.place == "keyring"
-    assert "wins" in str(status.warning)
+    assert "takes precedence" in str(status.warning)
     assert secrets.clear("hf").place == "environment"
     assert ring.held == {}
 

@@ -86,6 +86,7 @@ PAGES: Final = (
     Page("again-menu", ways.answer_menu("again_menu", "againChoices")),
     Page("again", ways.again),
     Page("picker", ways.picker),
+    Page("other-model", ways.other_model),
     Page("mtp", ways.mtp_card),
     Page("options", ways.options),
     Page("chat-menu", ways.chat_menu),
@@ -93,6 +94,7 @@ PAGES: Final = (
     Page("export", ways.export),
     Page("import", ways.importing),
     Page("token", ways.token),
+    Page("key", ways.key),
     Page("search", ways.search("running total"), leave=ways.chats_again, grows=True),
     Page("search-none", ways.search("zebra crossing"), leave=ways.chats_again, grows=True),
     Page("bulk", ways.bulk, leave=ways.chats_again, grows=True),
@@ -130,6 +132,8 @@ PAGES: Final = (
         Page(f"settings-{section.lower()}", ways.settings(section), dialog="settingsDialog")
         for section in SECTIONS
     ),
+    Page("settings-about", ways.about, dialog="settingsDialog"),
+    Page("settings-found", ways.settings_found, dialog="settingsDialog", leave=ways.as_it_was),
     Page("help", ways.place("show_help", "guide-first-steps")),
     Page("help-search", ways.guides_searched(ways.SEARCHED), leave=ways.no_guide),
     Page("help-none", ways.guides_searched("zebra"), leave=ways.no_guide),

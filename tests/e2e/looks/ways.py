@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelectionModel, QPoint
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,
     QLineEdit,
@@ -17,10 +18,12 @@ from PySide6.QtWidgets import (
 from app.core.engines.installation import Check, Price
 from app.core.models.entry import STARTER
 from app.core.settings.declared import SECTIONS, Section
+from app.core.settings.fields import Settings
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.chat.composer.mtp_chip import MtpChip
 from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.models.discover.token_question import TokenQuestion
+from app.ui.servers.key_dialog import ask_for_key
 from app.ui.settings.settings_dialog import SettingsDialog
 from app.ui.sidebar.chat_model import ROW
 from engines.errors import ModelUnreadable
@@ -175,6 +178,18 @@ def mtp_card(house: House) -> QWidget:
     house.part(MtpChip).open_card(house.window.page.composer)
     house.until("mtpCard")
     return house.part(QWidget, "mtpCard").window()
+
+
+def other_model(house: House) -> QWidget:
+    """The list of models for another answer."""
+    menu = answer_menu("again_menu", "againChoices")(house)
+    action = menu.findChild(QAction, "againModel")
+    assert action is not None
+    action.trigger()
+    menu.close()
+    house.until("modelPicker")
+    house.until_calm()
+    return house.part(QWidget, "modelPicker")
 
 
 def options(house: House) -> QWidget:
@@ -373,14 +388,45 @@ def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]
 
 def settings(section: Section) -> Callable[[House], QWidget]:
     def show(house: House) -> QWidget:
-        if not house.has("settingsDialog"):
-            house.do("show_settings")
-        dialog = house.part(SettingsDialog)
-        house.part(QListWidget, "sections").setCurrentRow(SECTIONS.index(section))
-        settle()
-        return dialog
+        return _section(house, SECTIONS.index(section))
 
     return show
+
+
+def _section(house: House, number: int) -> SettingsDialog:
+    if not house.has("settingsDialog"):
+        house.do("show_settings")
+    dialog = house.part(SettingsDialog)
+    sections = dialog.findChild(QListWidget, "sections")
+    assert sections is not None
+    sections.setCurrentRow(number)
+    settle()
+    return dialog
+
+
+def about(house: House) -> QWidget:
+    return _section(house, len(SECTIONS))
+
+
+def settings_found(house: House) -> QWidget:
+    """What a search finds in all sections, with a setting that was changed."""
+    house.set(temperature=1.1)
+    dialog = _section(house, 0)
+    house.part(QLineEdit, "searchSettings").setText("temper")
+    settle()
+    return dialog
+
+
+def as_it_was(house: House) -> None:
+    house.set(temperature=Settings().temperature)
+
+
+def key(house: House) -> QWidget:
+    """The question for the key of a server, at an answer that failed without one."""
+    presenters = house.window.presenters
+    ask_for_key("team", presenters.servers, house.window.notifier, house.window, lambda: None)
+    house.until("keyDialog")
+    return house.part(QWidget, "keyDialog")
 
 
 def dialog(command: str, name: str) -> Callable[[House], QWidget]:

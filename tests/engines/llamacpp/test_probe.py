@@ -149,14 +149,20 @@ def test_a_process_that_stays_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_module, "_MARGIN_S", 0.0)
     error = refusal(PLAN, script("time.sleep(100)"))
     assert type(error) is ModelRefused
-    assert "no end" in error.why
+    assert "did not finish" in error.why
 
 
 def test_the_errors_of_the_engine_come_through() -> None:
-    verdict = {"error": "drafter", "what": "Not so.", "why": "It is not.", "do": "Leave it."}
+    verdict = {
+        "error": "drafter",
+        "what": "Not so.",
+        "why": "It is not.",
+        "do": "Leave it.",
+        "terminal": "Go.",
+    }
     error = refusal(PLAN, script(f"print(json.dumps({verdict!r}))"))
     assert type(error) is DrafterMismatch
-    assert (error.what, error.why, error.do) == ("Not so.", "It is not.", "Leave it.")
+    assert (error.what, error.why, error.do, error.terminal) == tuple(verdict.values())[1:]
 
 
 def test_much_noise_on_standard_error_is_no_obstacle() -> None:
@@ -224,7 +230,7 @@ def test_a_library_that_comes_to_no_end_is_ended(tmp_path: Path) -> None:
     plan = replace(PLAN, model=path, drafter=None, draft_max=0)
     error = refusal(plan, real(f"{NO_GUARDS}; child.stage_limit = lambda _: 3.0"))
     assert type(error) is ModelRefused
-    assert "no end while it answered" in error.why
+    assert "did not finish while it answered" in error.why
 
 
 def test_two_that_are_no_pair_harm_only_the_process(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ class TestVerdicts:
         assert "ended with code -11" in why(DIES)
 
     def test_a_hang(self) -> None:
-        assert "came to no end" in why(HANGS, limit_s=0.5)
+        assert "did not finish" in why(HANGS, limit_s=0.5)
 
     def test_a_word_that_is_no_verdict(self) -> None:
         assert "code 0" in why(saying({"stage": "load"}))
@@ -74,7 +74,7 @@ class TestMemory:
         again = trials(tmp_path, texts("a", "a"))
         again.require([CARD], CancelToken())
         [judged] = again.judged([CARD])
-        assert judged.why_not.startswith("It computes wrongly")
+        assert judged.why_not.startswith("It gives wrong results")
         assert again.complaints() == (f"A card is not used: {judged.why_not}",)
 
     def test_it_can_be_tried_again(self, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_trial_can_be_stopped(tmp_path: Path) -> None:
 
 def test_no_process_is_a_reason_and_is_not_remembered() -> None:
     tried = Trials(None, STARTER, ("/no/such/program",))
-    assert "No process" in tried.try_out(CARD, CancelToken()).why
+    assert "could not start" in tried.try_out(CARD, CancelToken()).why
     assert tried.verdict(CARD) is None
 
 

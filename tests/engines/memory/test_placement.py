@@ -66,7 +66,7 @@ def test_experts_stay_behind_before_a_layer_does(mixture: GgufHeader, behind: in
     assert (plan.gpu_layers, plan.experts_in_ram) == (-1, behind)
     fit = check(mixture, hardware, plan)
     assert fit.verdict == "partial"
-    assert f"but for the experts of {behind} of its 4 layers" in fit.reason
+    assert f"except for the experts of {behind} of its 4 layers" in fit.reason
     tighter = computer(with_room(on_card(mixture, -1, behind) - 1))
     less = make_plan(MODEL, mixture, tighter, WISHES)
     assert less.experts_in_ram > behind or less.gpu_layers == 4

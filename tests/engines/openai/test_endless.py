@@ -92,7 +92,7 @@ def test_what_came_before_is_kept_and_the_error_says_what_happened(
     server = serve()
     server.script(CHAT, Reply(Flood(chunk({"content": "Good."}), again), kind="text/event-stream"))
     events: list[Event] = []
-    with pytest.raises(ServerFailed, match="more than Hearth takes") as caught:  # noqa: PT012
+    with pytest.raises(ServerFailed, match="larger than any answer") as caught:  # noqa: PT012
         for event in answer(ask("Hello"), reach(server), CancelToken()):
             events.append(event)  # noqa: PERF402
     assert "".join(it.text for it in events if isinstance(it, TextDelta)) == "Good."
@@ -128,7 +128,7 @@ def test_what_unpacks_to_much_is_not_unpacked_whole(serve: Serve, client: httpx2
     server = serve()
     bomb = gzip.compress(b'{"data": [' + b" " * (512 << 20))
     server.script("/v1/models", Reply(bomb, headers={"Content-Encoding": "gzip"}))
-    with pytest.raises(ServerFailed, match="more than Hearth takes"):
+    with pytest.raises(ServerFailed, match="larger than any answer"):
         OpenAiClient(client, server.address).models()
 
 

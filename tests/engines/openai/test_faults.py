@@ -34,7 +34,7 @@ def listening() -> Iterator[tuple[socket.socket, int]]:
     ("status", "kind", "word"),
     [
         (301, ServerFailed, "https://there.example"),
-        (429, ServerBusy, "too much to do"),
+        (429, ServerBusy, "is busy"),
         (413, EngineError, "413"),
         (404, ServerFailed, "web page"),
         (502, ServerFailed, "502"),

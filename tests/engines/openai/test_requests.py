@@ -108,7 +108,7 @@ def test_a_begun_answer_goes_on_where_the_server_can(serve: Serve, reach: Reach)
     assert begun + rest == whole
     body = server.chats()[-1]
     assert (body["continue_final_message"], body["add_generation_prompt"]) == (True, False)
-    with pytest.raises(EngineError, match="cannot go on"):
+    with pytest.raises(EngineError, match="cannot continue"):
         run(ask("What is Hearth?", begun), reach(serve("openai")))
 
 

@@ -294,7 +294,7 @@ def test_a_mistake_of_ours_fails_the_download_and_not_the_queue(
         broken.setattr(PartFile, "reserve", lambda part: 1 / 0)
         added = queue.add(wanted(full, 0))
         queue.start()
-        assert "mistake" in until(queue, added.id, "failed").why
+        assert "bug in Hearth" in until(queue, added.id, "failed").why
     queue.resume(added.id)
     until(queue, added.id, "done")
 

@@ -58,7 +58,7 @@ ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
     "lists within a chat": lambda: again(f'[{GOOD}, {{"mapping": [', "[],", 70, "[]]}]"),
     "numbers within a chat": lambda: again('[{"mapping": [', "1,", 120, "1]}]"),
     "one object": lambda: again('{"mapping": {"a": [', "{},", 70, "{}]}}"),
-    "one object that breaks off": lambda: again('{"mapping": {"a": [', "{},", 70),
+    "one object that ends too early": lambda: again('{"mapping": {"a": [', "{},", 70),
     "depth": lambda: again("", "[", 10),
     "names": lambda: again('{"thread": {', '"a": {"b": [{}]},', 120),
 }
@@ -105,7 +105,7 @@ def test_a_large_list_that_breaks_off_is_read_as_far_as_it_goes(
     path.write_text(text[:-2000], encoding="utf-8")
     found = read(path)
     assert 25 <= len(found.chats) < 30
-    assert "breaks off" in found.not_read[-1].why
+    assert "ends too early" in found.not_read[-1].why
 
 
 def test_what_is_found_is_kept_up_to_what_fits(
@@ -117,13 +117,13 @@ def test_what_is_found_is_kept_up_to_what_fits(
     path.write_text(json.dumps(chats), encoding="utf-8")
     found = read(path)
     assert 0 < len(found.chats) < 100
-    assert "more than fits" in found.not_read[-1].why
+    assert "too large for the memory" in found.not_read[-1].why
 
 
 def test_threads_of_jan_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_MOST_KEPT", 6_000)
     write_jan(tmp_path / "jan", new=True)
-    assert "more than fits" in read(tmp_path / "jan").not_read[-1].why
+    assert "too large for the memory" in read(tmp_path / "jan").not_read[-1].why
 
 
 @pytest.mark.parametrize("claimed", [10, 1 << 31])

@@ -30,8 +30,8 @@ ENDS = [
     (0xC00000FD, LOAD, "", "beyond the end", True),
     (-signal.SIGFPE, LOAD, "", "divided by zero", True),
     (-signal.SIGILL, LOAD, "", "instruction", True),
-    (1, TEMPLATE, "Timeout (0:00:10)!\n", "no end while its chat template", True),
-    (1, LOAD, "Timeout (0:00:30)!\n", "no end while it was loaded", False),
+    (1, TEMPLATE, "Timeout (0:00:10)!\n", "did not finish while its chat template", True),
+    (1, LOAD, "Timeout (0:00:30)!\n", "did not finish while it was loaded", False),
     (1, LOAD, "Traceback (most recent call last):\nKeyError: 'x'\n", "KeyError: 'x'", False),
     (2, "", "", "code 2 while it was opened", False),
 ]

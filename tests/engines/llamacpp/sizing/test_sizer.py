@@ -71,7 +71,7 @@ def test_a_book_that_cannot_be_read_costs_an_answer(tmp_path: Path, content: byt
         ("os.kill(os.getpid(), signal.SIGKILL)", "ended with code -9"),
         ("sys.exit(3)", "ended with code 3"),
         ("print('[1]')", "something else"),
-        ("print('Timeout (0:00:20)!', file=sys.stderr); sys.exit(1)", "no end"),
+        ("print('Timeout (0:00:20)!', file=sys.stderr); sys.exit(1)", "did not finish"),
     ],
 )
 def test_what_goes_wrong_is_said(text: str, why: str) -> None:
@@ -81,7 +81,7 @@ def test_what_goes_wrong_is_said(text: str, why: str) -> None:
 
 
 def test_a_command_that_does_not_start_is_said(tmp_path: Path) -> None:
-    with pytest.raises(NotSized, match="could not be asked"):
+    with pytest.raises(NotSized, match="could not say"):
         Sizer(command=(str(tmp_path / "no-such-program"),)).buffers(PLAN, CancelToken())
 
 

@@ -42,6 +42,6 @@ def test_the_break_even_is_where_the_best_depth_costs_what_it_brings() -> None:
 
 def test_what_a_model_can_do_is_told_before_it_answers() -> None:
     assert truth.standing("lookup", CHEAP, "Nothing drafts.") == "Nothing drafts."
-    assert truth.standing("drafter", DEAR, "").startswith("No gain on this computer. ")
+    assert truth.standing("drafter", DEAR, "").startswith("No gain on this computer: ")
     line = truth.standing("embedded", CHEAP, "")
     assert line.startswith("This model can answer faster: up to ")

@@ -214,7 +214,7 @@ def test_a_file_whose_name_is_no_text_is_noted(here: Here, sources: list[Path]) 
     for name in ("m.gguf", "q\udce8.gguf"):
         shutil.copy(sources[0], here.lm_studio / "models" / "anna" / name)
     assert here.ids() == ["m"]
-    assert ["no letters" in note for note in here.library.notes()] == [True]
+    assert ["invalid characters" in note for note in here.library.notes()] == [True]
 
 
 def test_one_path_in_two_homes_of_a_program_is_two_models(

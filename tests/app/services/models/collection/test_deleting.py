@@ -133,7 +133,7 @@ def test_other_programs_and_the_guide_are_left_alone(
     assert blob.exists()
     here.further.append(tmp_path / "sources")
     shutil.copy(some_model(tmp_path / "x.gguf", context_length=4096), tmp_path / "sources")
-    with pytest.raises(ModelNotOurs, match="only looks into"):
+    with pytest.raises(ModelNotOurs, match="only reads"):
         here.care.delete("x")
     with pytest.raises(ModelUnknown):
         here.library.remove("x")

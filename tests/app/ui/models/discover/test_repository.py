@@ -243,9 +243,7 @@ def test_a_token_is_hidden_tested_and_kept(
     assert not part(dialog, QPushButton, "saveToken").isEnabled()
     QTest.keyClicks(field, "hf_secret")
     discover.press("Return", field)
-    discover.qtbot.waitUntil(
-        lambda: "belongs to ada" in part(dialog, QLabel, "tokenResult").text()
-    )
+    discover.qtbot.waitUntil(lambda: "belongs to ada" in part(dialog, QLabel, "tokenResult").text())
     assert asked == ["hf_secret"]
     assert field.text() == ""
     assert discover.app.tokens.for_hub() == "hf_secret"
