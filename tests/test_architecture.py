@@ -213,6 +213,19 @@ def test_qt_network_is_not_used() -> None:
     assert not offenders(SHIPPED, lambda path: named(path, {"PySide6.QtNetwork"}))
 
 
+def test_no_item_of_a_layout_is_held() -> None:
+    """Qt deletes items without telling PySide, whose objects for them then stand for whatever comes
+    to lie at their place: the window crashed. `takeAt` gives an item over, and is safe; a gap that
+    `addSpacing` makes could be zoomed through its item only.
+    """
+
+    def found(path: Path) -> set[str]:
+        called = {it.attr for it in ast.walk(tree_of(path)) if isinstance(it, ast.Attribute)}
+        return called & {"itemAt", "itemAtPosition", "addSpacing", "insertSpacing"}
+
+    assert not offenders(SHIPPED, found)
+
+
 def test_heavy_libraries_are_imported_where_they_are_used() -> None:
     """Some modules subclass what they load, or name it throughout: they are heavy themselves."""
 

@@ -161,8 +161,9 @@ class AssistantList(PartPage):
             model = names.get(assistant.model or "", assistant.model or "")
             self._add(AssistantCard(assistant, model=model))
         if suggested:
-            self._content.addSpacing(GRID)
-            self._content.addWidget(Label(self.tr("Suggestions"), "group"))
+            heading = Label(self.tr("Suggestions"), "group")
+            heading.setContentsMargins(0, GRID, 0, 0)
+            self._content.addWidget(heading)
         for draft in suggested:
             self._add(AssistantCard(draft, suggested=True))
 

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLayout,
     QListView,
-    QSpacerItem,
     QWidget,
 )
 
@@ -77,28 +76,7 @@ def _of_layout(layout: QLayout) -> dict[str, Measure]:
         found["down"] = Measure(layout.verticalSpacing, layout.setVerticalSpacing)
     else:
         found["spacing"] = Measure(layout.spacing, layout.setSpacing)
-    for at in range(layout.count()):
-        item = layout.itemAt(at)
-        spacer = item.spacerItem() if item is not None else None
-        if spacer is not None and not spacer.sizeHint().isNull():
-            found[f"gap {at}"] = _gap(layout, spacer)
     return found
-
-
-def _gap(layout: QLayout, spacer: QSpacerItem) -> Measure:
-    """A fixed gap between the items of a box; a stretch has no size of its own."""
-    across = spacer.sizeHint().width() > 0
-
-    def read() -> int:
-        return spacer.sizeHint().width() if across else spacer.sizeHint().height()
-
-    def write(size: int) -> None:
-        policy = spacer.sizePolicy()
-        wide, high = (size, 0) if across else (0, size)
-        spacer.changeSize(wide, high, policy.horizontalPolicy(), policy.verticalPolicy())
-        layout.invalidate()
-
-    return Measure(read, write)
 
 
 def _margins(

@@ -288,7 +288,7 @@ class ModelList(QWidget):
         self.view.setMouseTracking(True)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.view.setMinimumHeight(96)
+        self.view.setMinimumHeight(64)
         self.view.entered.connect(self._mark)
         self.view.clicked.connect(self._choose)
         self.view.selectionModel().currentChanged.connect(lambda *_: self._show_marked())

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 480
 _HEIGHT: Final = 420
-_LEAST: Final = 112
 
 Way = tuple[str, str, str, Callable[[], object]]
 """A button below the list: its object name, drawing, words, and what it does."""
@@ -92,7 +91,7 @@ class ModelPicker(Popover):
         for part in (self, *self.findChildren(QWidget)):
             part.ensurePolished()  # sizes that are set before are taken for those without zoom
         width = min(scaled(_WIDTH), window.width() - 2 * GRID)
-        least = scaled(_LEAST)
+        least = self.list.minimumSizeHint().height()
         self.list.setFixedHeight(least)
         rest = self._height_at(width) - least
         most = min(scaled(_HEIGHT), window.height() - button.height() - rest - 4 * GRID)

@@ -54,7 +54,7 @@ class MtpCard(Panel):
         row.addWidget(self._bar)
         row.addWidget(self._what)
         row.addStretch(1)
-        self.box.addSpacing(4)
+        row.setContentsMargins(0, 4, 0, 0)
         self.box.addLayout(row)
         self._result = Label("", name="checkResult", wrap=True, selectable=True)
         self.box.addWidget(self._result)

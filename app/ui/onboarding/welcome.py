@@ -58,8 +58,8 @@ class Welcome(PartPage):
             wrap=True,
         )
         self._promise.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._promise.setContentsMargins(0, 0, 0, GRID)
         column.addWidget(self._promise)
-        column.addSpacing(GRID)
         self._first = self._guide = True
         self._offer: OfferCard | None = None
         self._downloads: Sequence[Download] = ()

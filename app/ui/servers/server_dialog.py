@@ -187,12 +187,13 @@ class ServerDialog(Dialog):
             (self.tr("Client certificate"), self._certificate),
         )
         for title, field in fields:
-            form.addWidget(Label(title, "muted"))
+            heading = Label(title, "muted")
+            heading.setContentsMargins(0, 0 if field is self._name else GRID // 2, 0, 0)
+            form.addWidget(heading)
             form.addWidget(field)
             if field is self._key:
                 for below in (self._key_note, self._take, self._forget):
                     form.addWidget(below)
-            form.addSpacing(GRID // 2)
         return form
 
     def _line(self, name: str, title: str, text: str, hint: str) -> QLineEdit:

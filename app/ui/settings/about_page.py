@@ -63,12 +63,10 @@ class AboutPage(QWidget):
         copy = LabelledButton("copy", self.tr("Copy details"), "copyDetails")
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._details()))
         self._column.addWidget(copy, 0, Qt.AlignmentFlag.AlignLeft)
-        self._column.addSpacing(2 * GRID)
-        self._column.addWidget(Label(self.tr("Folders"), "group"))
+        self._column.addWidget(_heading(self.tr("Folders")))
         for name, title, path in self._folders:
             self._column.addLayout(self._folder(name, title, path))
-        self._column.addSpacing(2 * GRID)
-        self._column.addWidget(Label(self.tr("Licences of what Hearth uses"), "group"))
+        self._column.addWidget(_heading(self.tr("Licences of what Hearth uses")))
         self._licences = QPlainTextEdit()
         self._licences.setObjectName("licences")
         self._licences.setAccessibleName(self.tr("Licences of what Hearth uses"))
@@ -109,3 +107,9 @@ class AboutPage(QWidget):
 
 def _lines(folders: Sequence[tuple[str, str, Path]]) -> list[str]:
     return [f"{title}: {path}" for _, title, path in folders]
+
+
+def _heading(text: str) -> Label:
+    heading = Label(text, "group")
+    heading.setContentsMargins(0, 2 * GRID, 0, 0)
+    return heading

@@ -39,12 +39,12 @@ class ProblemCard(Panel):
         texts.addWidget(Label(translated(error.do), name="problemDo", wrap=True, selectable=True))
         if actions:
             row = QHBoxLayout()
+            row.setContentsMargins(0, 6, 0, 0)
             row.setSpacing(GRID)
             for name, drawing, text in actions:
                 button = LabelledButton(drawing, text, name)
                 button.clicked.connect(lambda _=False, pressed=name: self.acted.emit(pressed))
                 row.addWidget(button)
             row.addStretch(1)
-            texts.addSpacing(6)
             texts.addLayout(row)
         self.box.addLayout(texts, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from app.ui.look.theme import GRID
 from app.ui.widgets.label import Label
@@ -41,9 +41,10 @@ class MtpPopover(Popover):
         box = self.card.box
         box.addWidget(Label(self.windowTitle(), "strong", name="mtpTitle"))
         box.addWidget(what)
-        box.addSpacing(GRID // 2)
-        box.addWidget(self._switch)
-        box.addSpacing(GRID // 2)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, GRID // 2, 0, GRID // 2)
+        row.addWidget(self._switch)
+        box.addLayout(row)
         box.addWidget(self._line)
 
     def show_state(self, mode: MtpMode, sentence: str, *, can_switch: bool) -> None:

@@ -61,8 +61,8 @@ class QueueRow(QWidget):
         self._badge.setVisible(bool(model))
         row.addWidget(self._badge, 0, Qt.AlignmentFlag.AlignVCenter)
         self._held = Label(self.tr("not sent"), "caution")
+        self._held.setContentsMargins(0, 0, 4, 0)
         row.addWidget(self._held)
-        row.addSpacing(4)
         self._buttons: dict[str, tuple[IconButton, str]] = {}
         for drawing, text, name in (
             ("play", self.tr("Send now"), "send"),

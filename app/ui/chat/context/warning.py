@@ -34,8 +34,8 @@ class ContextWarning(Panel):
         self._why = Label("", name="contextWarningWhy", wrap=True)
         texts.addWidget(self._what)
         texts.addWidget(self._why)
-        texts.addSpacing(GRID // 2)
         self._grid = QGridLayout()
+        self._grid.setContentsMargins(0, GRID // 2, 0, 0)
         self._grid.setSpacing(GRID)
         self._columns = 0
         self._buttons: dict[str, QPushButton] = {}

@@ -145,11 +145,11 @@ class AnswerFactsCard(Popover):
         copy = LabelledButton("copy", self.tr("Copy"), "copyFacts")
         copy.clicked.connect(self._copy)
         buttons = QHBoxLayout()
+        buttons.setContentsMargins(0, GRID // 2, 0, 0)
         buttons.setSpacing(GRID)
         buttons.addWidget(again)
         buttons.addWidget(copy)
         buttons.addStretch(1)
-        self.card.box.addSpacing(GRID // 2)
         self.card.box.addLayout(buttons)
         again.setFocus()
 

@@ -29,8 +29,9 @@ class QuestionFooter(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
-        row.addWidget(Label(moment(asked), "small", name="askedAt"))
-        row.addSpacing(4)
+        when = Label(moment(asked), "small", name="askedAt")
+        when.setContentsMargins(0, 0, 4, 0)
+        row.addWidget(when)
         for drawing, text, name, act in (
             ("pencil", self.tr("Edit and ask again"), "editMessage", "edit"),
             ("copy", self.tr("Copy question"), "copyQuestion", "copy"),

@@ -43,12 +43,12 @@ class FailureCard(Panel):
             Label(translated(failure.why), name="failureWhy", wrap=True, selectable=True)
         )
         texts.addWidget(Label(translated(failure.do), name="failureDo", wrap=True, selectable=True))
-        texts.addSpacing(6)
         texts.addLayout(self._buttons(failure))
         self.box.addLayout(texts, 1)
 
     def _buttons(self, failure: Failure) -> QHBoxLayout:
         row = QHBoxLayout()
+        row.setContentsMargins(0, 6, 0, 0)
         row.setSpacing(GRID)
         mends = button_of(failure)
         if mends is not None:

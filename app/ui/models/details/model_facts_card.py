@@ -40,9 +40,9 @@ class ModelFactsCard(Panel):
             row = grid.rowCount()
             grid.addWidget(Label(name, "muted"), row, 0)
             grid.addWidget(ElidedLabel(text, name=f"fact{row + 1}"), row, 1)
+        grid.setContentsMargins(0, 0, 0, 4)
         self.box.addLayout(grid)
         if len(found.file.tensors) > 0:
-            self.box.addSpacing(4)
             self.box.addWidget(self._mix(found))
 
     def _lines(self, found: ModelDetails) -> list[tuple[str, str]]:

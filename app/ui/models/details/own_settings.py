@@ -104,7 +104,6 @@ class OwnSettings(Panel):
         self._rows: dict[str, OwnSetting] = {}
         self._form = Panel("plain", "ownForm", margins=(0, 1, 0, 0), spacing=2)
         self._add(self.tr("Loading it"), LOAD, general)
-        self._form.box.addSpacing(GRID)
         self._add(self.tr("Its answers"), (*ANSWERING, *THINKING, *ENGINE), general)
         self._toggle = LabelledButton("sliders", "", "toggleOwnSettings")
         self._toggle.clicked.connect(lambda: self._unfold(self._form.isHidden()))
@@ -128,7 +127,9 @@ class OwnSettings(Panel):
             self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
 
     def _add(self, title: str, names: Sequence[str], general: Mapping[str, object]) -> None:
-        self._form.box.addWidget(Label(title, "strong"))
+        heading = Label(title, "strong")
+        heading.setContentsMargins(0, GRID if self._rows else 0, 0, 0)
+        self._form.box.addWidget(heading)
         for name in names:
             row = OwnSetting(name, fields()[name], general[name])
             row.changed.connect(self.changed)

@@ -67,7 +67,7 @@ class ChoicePanel(Panel):
         row.setSpacing(GRID)
         row.addWidget(self._button)
         row.addStretch(1)
-        self.box.addSpacing(4)
+        row.setContentsMargins(0, 4, 0, 0)
         self.box.addLayout(row)
         self._line = DownloadLine(choice.variant.label)
         self.box.addWidget(self._line)

@@ -51,10 +51,11 @@ class OfferCard(Panel):
         self.box.addWidget(
             Label(offer.name, "title" if main else "strong", name="offerName", wrap=True)
         )
-        self.box.addWidget(Label(translated(offer.why), name="offerWhy", wrap=True))
+        why = Label(translated(offer.why), name="offerWhy", wrap=True)
+        why.setContentsMargins(0, 0, 0, 4)
+        self.box.addWidget(why)
         bars = MemoryBars()
         bars.show_uses(offer.uses)
-        self.box.addSpacing(4)
         self.box.addWidget(bars)
         self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
         if offer.mtp:
@@ -62,7 +63,6 @@ class OfferCard(Panel):
                 Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
             )
         self.box.addStretch(1)
-        self.box.addSpacing(4)
         self.box.addLayout(self._buttons(main, more_text or self.tr("Details")))
         self._line = DownloadLine(offer.name)
         self.box.addWidget(self._line)
@@ -98,6 +98,7 @@ class OfferCard(Panel):
 
     def _buttons(self, main: bool, more_text: str) -> QHBoxLayout:
         row = QHBoxLayout()
+        row.setContentsMargins(0, 4, 0, 0)
         row.setSpacing(GRID)
         kind = self.offer.kind
         self._get = LabelledButton(

@@ -113,7 +113,7 @@ class GateCard(Panel):
         row.addWidget(page)
         row.addWidget(token)
         row.addStretch(1)
-        self.box.addSpacing(4)
+        row.setContentsMargins(0, 4, 0, 0)
         self.box.addLayout(row)
 
 

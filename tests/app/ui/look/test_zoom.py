@@ -142,7 +142,6 @@ def test_what_is_made_later_has_the_zoom_once(ui: Ui) -> None:
     column.setSpacing(GRID)
     inner = QHBoxLayout()
     inner.setSpacing(10)
-    inner.addSpacing(20)
     button = QPushButton("Late")
     button.setFixedWidth(100)
     inner.addWidget(button)
@@ -151,9 +150,6 @@ def test_what_is_made_later_has_the_zoom_once(ui: Ui) -> None:
     margins = column.contentsMargins()
     assert (margins.left(), margins.top(), margins.bottom()) == (12, 24, 0)
     assert (column.spacing(), inner.spacing(), button.width()) == (12, 15, 150)
-    gap = inner.itemAt(0)
-    assert gap is not None
-    assert gap.sizeHint().width() == 30
     late.hide()
     late.show()
     assert column.spacing() == 12
