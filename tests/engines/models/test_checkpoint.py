@@ -115,7 +115,7 @@ def shapes(folder: Path) -> Shapes:
         ({"pre_projection.weight": [128, 256]}, "", "pre_projection.weight is 128 × 384"),
         ({"post_projection.weight": [128, 128]}, "", "post_projection.weight is 192 × 128"),
         ({"model.layers.0.self_attn.q_proj.weight": [128, 64]}, "", "in its files it is 128 × 64"),
-        ({"model.layers.2.norm.weight": [128]}, "", "hold tensors of layer 2"),
+        ({"model.layers.2.norm.weight": [128]}, "", "contain tensors of layer 2"),
         ({}, "model.layers.1.", "the tensors of layer 1 are not"),
     ],
 )
