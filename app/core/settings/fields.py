@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from engines.types import KvType, Sampling
 
 RENAMED: dict[str, str] = {}
-_SHOWN: Final = {
-    **PROPER_NAMES, "compact": "Summarise", "link": "Use in place", "usual": "Normal",
-}  # fmt: skip
+_SHOWN: Final = {"compact": "Summarise", "link": "Use in place", "usual": "Normal"}
 """Words of settings that the form does not write as they are stored."""
 
 
@@ -491,6 +489,8 @@ def shown(word: str) -> str:
     """Return a setting's word as the form writes it: “Leave out”."""
     if word in _SHOWN:
         return _SHOWN[word]
+    if word in PROPER_NAMES:
+        return PROPER_NAMES[word]
     words = word.replace("_", " ")
     if not words.replace(" ", "").replace("+", "").isalpha():
         return word

@@ -137,7 +137,7 @@ def test_a_model_whose_tensors_contradict_its_description_is_refused(tmp_path: P
     good = shapes(TARGET)
     read_checkpoint(write_checkpoint(tmp_path / "good", config, good))
     for name, wrong in (("few", {"num_hidden_layers": 5}), ("wide", {"hidden_size": 256})):
-        with pytest.raises(ModelDamaged, match=r"By its config\.json|tells of 5 layers"):
+        with pytest.raises(ModelDamaged, match=r"In its config\.json|names 5 layers"):
             read_checkpoint(write_checkpoint(tmp_path / name, {**config, **wrong}, good))
 
 
