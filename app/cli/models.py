@@ -151,7 +151,7 @@ def _declare_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--copy",
         action="store_true",
-        help="copy it to the folder of models; otherwise it is used where it lies",
+        help="copy it to the folder of models; otherwise it is used in place",
     )
 
 
@@ -194,7 +194,7 @@ COMMAND = Command(
         PULL,
         Command(
             "import",
-            "add a GGUF file where it lies, or a copy of it",
+            "add a GGUF file in place, or a copy of it",
             _import,
             "PATH",
             declare=_declare_import,

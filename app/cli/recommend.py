@@ -86,7 +86,7 @@ def _block(title: str, pick: Pick) -> str:
         ("Disk", f"{about}{size(pick.disk_bytes)}{'' if pick.disk_fits else ', not free now'}"),
         ("Licence", _licence(pick)),
         ("MTP", pick.mtp),
-        ("Get it", pick.command),
+        ("Download it", pick.command),
     ]
     lines = table([(f"  {name}", text) for name, text in rows])
     return f"{title}: {pick.name}, {pick.variant}\n  {pick.sentence}\n{lines}"

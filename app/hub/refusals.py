@@ -80,7 +80,7 @@ def _token(status: int, base: str) -> TokenRefused:
         )
     return TokenRefused(
         "The Hub refused your token.",
-        "It has expired, was revoked or was not copied whole.",
+        "It has expired, was revoked or was not copied completely.",
         f"Make a new one at {page} and enter it in Hearth, or remove the old one.",
         terminal=f"Make a new one at {page} and give it to Hearth with `hearth token set hf`; or "
         "forget it with `hearth token clear hf`.",

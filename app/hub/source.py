@@ -79,7 +79,7 @@ def changed(source: Source) -> AppError:
     return FileChanged(
         f"{source.name} is not the file that was chosen any more.",
         "The Hub now has other content, or another size, under the same name.",
-        "Open the repository again and download it anew; old and new parts were not mixed.",
+        "Open the repository again and download it again; old and new parts were not mixed.",
     )
 
 
@@ -122,7 +122,7 @@ def web_page(source: Source, host: str) -> AppError:
 
 def ended_early(source: Source, host: str) -> AppError:
     return HostFailed(
-        f"The connection ended before {source.name} was whole.",
+        f"The connection ended before {source.name} was complete.",
         f"{host} closed it, or something on the way did.",
         "Check the connection, then resume the download; what was downloaded is kept.",
     )

@@ -23,7 +23,7 @@ def endpoint() -> str:
         raise AddressInvalid(
             f"“{address}” is not the address of a Hub.",
             "HF_ENDPOINT in the environment has to begin with https:// and a host's name.",
-            "Set HF_ENDPOINT to a whole address, or remove it to use huggingface.co.",
+            "Set HF_ENDPOINT to a complete address, or remove it to use huggingface.co.",
         )
     return address
 

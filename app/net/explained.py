@@ -97,7 +97,7 @@ def _unreached(error: Exception, host: str) -> NoConnection:
     if any(isinstance(cause, socket.gaierror) for cause in _causes(error)):
         why = "Its address cannot be found: there is no internet here, or the name is wrong."
     elif any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)):
-        why = "Nothing answers there: the service is down, or a firewall stands between."
+        why = "Nothing answers there: the service is down, or a firewall blocks it."
     else:
         why = "This network does not lead to it, or it closed the connection at once."
     return NoConnection(f"{host} cannot be reached.", why, _TRY_AGAIN)

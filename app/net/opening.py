@@ -99,7 +99,7 @@ class Deadline:
         import httpx2
 
         if self.passed:
-            raise httpx2.ReadTimeout("not whole in time") from error
+            raise httpx2.ReadTimeout("not complete in time") from error
 
     def _pass(self) -> None:
         self.passed = True

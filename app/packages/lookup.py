@@ -75,7 +75,7 @@ class Lookup:
         if not length.isdigit():
             raise HostFailed(
                 f"{_host(link.address)} does not say how large {link.name} is.",
-                "Without that Hearth cannot tell when it is whole.",
+                "Without that, Hearth cannot tell when it is complete.",
                 "Try again later, or use another package index.",
             )
         return int(length)

@@ -111,7 +111,7 @@ def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
         raise NotReproducible(
             "This answer cannot be reproduced.",
             f"“{asked.name}”, the model that wrote it, is no longer on this computer.",
-            "Get that model again, or let another one answer.",
+            "Download that model again, or let another one answer.",
         ) from error
     same = marks == asked.files or bool(asked.sha256 and asked.sha256 == entry.sha256)
     return Plan(answer, options_of(asked), _doubt(asked, same_file=same))

@@ -42,7 +42,7 @@ def _require_adapters(text: str) -> None:
             raise SettingsInvalid(
                 f"There is no LoRA adapter in {adapter.path}.",
                 f"An adapter is a folder with a file {_ADAPTER}.",
-                "Name the folder that holds it, such as: style = /home/me/adapters/style.",
+                "Name the folder that contains it, such as: style = /home/me/adapters/style.",
             )
 
 
@@ -54,7 +54,7 @@ def _require_devices(text: str, devices: Devices | None) -> None:
     if not all(names) or twice or any(set(name) & set(" ;=/\\") for name in names):
         raise SettingsInvalid(
             f"“{text.strip()}” is not a list of devices.",
-            "One is named twice." if twice and all(names) else "Names stand between single commas.",
+            "One is named twice." if twice and all(names) else "Separate names with single commas.",
             "Write it like: CUDA0, CUDA1. Their names are under Engines.",
             terminal="Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.",
         )

@@ -87,6 +87,6 @@ def checked(text: str, what: str = "That") -> Secret:
         raise TokenMalformed(
             f"{what} is not a token.",
             "A token is one word of letters, digits and signs, without spaces.",
-            "Copy it whole from the page where it was made.",
+            "Copy all of it from the page where it was made.",
         )
     return Secret(text)

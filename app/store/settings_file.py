@@ -99,8 +99,7 @@ class SettingsFile:
             "The settings file cannot be read.",
             f"{self._path}: {_reason(error)}",
             "The default settings apply, and Hearth stays offline. Repair the file, or "
-            "change a setting: then a new file is written, and this one is kept beside "
-            "it.",
+            "change a setting: then a new file is written, and the old one is kept.",
         )
 
     def _wrong(self, faults: Sequence[str]) -> SettingsInvalid:
@@ -108,7 +107,7 @@ class SettingsFile:
             "A part of the settings file cannot be used.",
             f"{self._path}: {_some(faults)}.",
             "The defaults apply there. Repair the file, or change a setting: then a new "
-            "file is written, and this one is kept beside it.",
+            "file is written, and the old one is kept.",
         )
 
     def _other_version(self, names: Sequence[str]) -> SettingsInvalid:

@@ -91,7 +91,7 @@ def merge(native: Sequence[Gpu], *sources: Iterable[Gpu]) -> tuple[Gpu, ...]:
 
 def _unusable(gpu: Gpu) -> Gpu:
     part = _PARTS.get(gpu.vendor, "it")
-    return replace(gpu, why_not=f"This build of llama.cpp has no part for {part}.")
+    return replace(gpu, why_not=f"This build of llama.cpp does not support {part}.")
 
 
 def _combined(card: Gpu, more: Gpu) -> Gpu:

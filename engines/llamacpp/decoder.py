@@ -219,5 +219,5 @@ class Decoding:
         raise EngineFailed(
             "The model stopped in the middle of the answer.",
             why,
-            "Ask again; if it helps, with a new chat.",
+            "Ask again; if that does not help, start a new chat.",
         )

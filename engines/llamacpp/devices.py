@@ -63,7 +63,7 @@ class Devices:
             ended = run_helper(self._command[:-1], self._command[-1], _LIMIT_S, CancelToken())
         except OSError as error:
             raise _unavailable(
-                f"The system starts no process: {error.strerror or error}."
+                f"The system could not start a process: {error.strerror or error}."
             ) from error
         return _answer(ended)
 
@@ -84,7 +84,7 @@ def _answer(ended: ProcessResult) -> tuple[NativeDevice, ...]:
             raise _unavailable(str(said[_FAULT]))
         return tuple(NativeDevice(**device) for device in said)
     except (ValueError, TypeError, KeyError):
-        why = "It did not finish." if not ended.in_time else f"Its code was {ended.code}."
+        why = "It did not finish." if not ended.in_time else f"It ended with code {ended.code}."
         raise _unavailable(f"The process that checks the devices failed. {why}") from None
 
 

@@ -129,7 +129,7 @@ class GrammarState:
         vocabulary = api.llama_model_get_vocab(model.pointer)
         texts = map(api.llama_vocab_get_text, repeat(vocabulary), range(model.vocabulary.size))
         if any(len(text) > _LONGEST_TOKEN for text in texts):
-            raise invalid("This model has tokens that are too long to be held against a grammar.")
+            raise invalid("Some tokens of this model are too long to be checked against a grammar.")
         with native.log.watch() as complaints:
             self._grammar = api.llama_sampler_init_grammar(
                 vocabulary, grammar.encode(), ROOT.encode()

@@ -54,7 +54,7 @@ def open_model(
         api.llama_model_free(pointer)
         raise NotAChatModel(
             f"“{plan.model.name}” is not a chat model.",
-            "It brings no tokenizer, so it cannot read text.",
+            "It has no tokenizer, so it cannot read text.",
             "Choose a chat model instead.",
         )
     model = Model(native, pointer)

@@ -122,7 +122,7 @@ def _for_llamacpp(plan: LoadPlan, plain: LoadPlan, target: Target, notes: list[s
     if plan.tensor_parallel > 1:
         notes.append("llama.cpp gives whole layers to each card, one card after the other works.")
     if plan.nodes > 1:
-        notes.append("llama.cpp works on this computer alone.")
+        notes.append("llama.cpp uses this computer only.")
     if plan.adapters:
         notes.append("LoRA adapters are not used with llama.cpp here.")
     if plan.draft_max and target.drafts:

@@ -78,7 +78,7 @@ def _contradictions(
     gone = next((it for it in range(layers) if it not in seen), None) if seen else None
     if gone is not None:
         yield (
-            f"Its config.json tells of {layers} layers, and the tensors of layer {gone} are not "
+            f"Its config.json names {layers} layers, but the tensors of layer {gone} are not "
             "in its files."
         )
     parts = {(found[1], found[2]) for name in tensors if (found := _NETWORK.match(name))}
@@ -95,7 +95,7 @@ def _of_an_assistant(
 ) -> Iterator[str]:
     if more := sorted(it for it in seen if it >= layers):
         yield (
-            f"Its config.json tells of {layers} layers, and its files hold tensors of layer "
+            f"Its config.json names {layers} layers, but its files contain tensors of layer "
             f"{more[0]}."
         )
     for name, expected in (
@@ -112,7 +112,7 @@ def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
         want and want != have for have, want in zip(shape, expected, strict=True)
     ):
         yield (
-            f"By its config.json the tensor {name} is {_shape(expected)}, and in its files it is "
+            f"In its config.json the tensor {name} is {_shape(expected)}, but in its files it is "
             f"{_shape(shape)}."
         )
 

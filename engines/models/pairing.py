@@ -83,7 +83,7 @@ def _unusable(drafter: GgufHeader) -> str:
         return "It is not a drafter."
     if drafter.nextn_predict_layers and drafter.architecture not in TARGETS:
         return (
-            "It holds only the prediction layers of a model; Hearth runs those that are in the"
+            "It contains only the prediction layers of a model; Hearth runs those that are in the"
             " model's own file."
         )
     if drafter.architecture not in TARGETS:

@@ -48,7 +48,7 @@ class ServedFormat(ModelFormat):
         raise NotAModel(
             f"“{path}” was not added.",
             "It is a model on another server.",
-            "Add its server: its models are then on the list.",
+            "Add its server: its models then appear in the list.",
         )
 
     def drafter_for(

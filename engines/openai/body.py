@@ -82,7 +82,7 @@ def prompt_body(
                 "This server cannot continue an answer.",
                 "The protocol has no way to ask for it, and a server of this kind knows none of "
                 "its own.",
-                "Ask for the answer anew, or write “go on” as the next message.",
+                "Ask for the answer again, or write “go on” as the next message.",
             )
         body |= {"continue_final_message": True, "add_generation_prompt": False}
     if request.tools:

@@ -169,7 +169,7 @@ def lost(called: str, error: Exception, *, begun: bool, encrypted: bool = False)
     return ServerUnreachable(
         f"{called} cannot be reached.",
         _why_unreached(error),
-        "Check that it runs, its address, and the network between.",
+        "Check its address, the network, and that it is running.",
     )
 
 
@@ -190,7 +190,7 @@ def _tls(called: str, error: Exception) -> ServerUnreachable:
         )
     return ServerUnreachable(
         f"{called} does not accept the encrypted connection.",
-        "It may want a certificate of yours, or not speak TLS at this port.",
+        "It may require a client certificate, or not use TLS on this port.",
         "Put the certificate into the server’s profile, or check the address.",
     )
 
@@ -201,7 +201,7 @@ def _unanswered(called: str, encrypted: bool) -> ServerFailed:
         return ServerFailed(
             what,
             "It has just stopped, or something there speaks another protocol.",
-            "Check that it runs, and its address.",
+            "Check its address, and that it is running.",
         )
     return ServerFailed(
         what,
@@ -371,7 +371,7 @@ def _why_unreached(error: Exception) -> str:
     if _named(error, "gaierror"):
         return "Its name cannot be found: it is wrong, or known in another network only."
     if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)):
-        return "Nothing listens there: the server is down or still starts, or the port is wrong."
+        return "Nothing answers there: the server is down or still starting, or the port is wrong."
     return "This network does not lead to it, or it closed the connection at once."
 
 

@@ -125,10 +125,10 @@ def _kv_precision(kv_type: KvType, cpu: bool) -> tuple[list[str], list[str]]:
     if kv_type == "f16":
         return [], []
     if cpu:
-        return [], ["On the processor vLLM keeps keys and values in 16 bits, and not in fewer."]
+        return [], ["On the processor, the KV cache of vLLM always has 16 bits."]
     return (
         ["--kv-cache-dtype", "fp8"],
-        ["vLLM keeps keys and values in 8 bits, as fp8, whichever fewer bits are chosen."],
+        ["The KV cache of vLLM has 8 bits (fp8), even if fewer are set."],
     )
 
 

@@ -109,7 +109,7 @@ def start_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
 def stalled(model: str, seconds: float) -> EngineFailed:
     """Make the error for a start that has gone silent."""
     return EngineFailed(
-        f"vLLM did not get ready with “{model}”.",
+        f"vLLM could not finish loading “{model}”.",
         f"It has said nothing for {round(seconds / 60)} minutes.",
         "Try again; if it happens again, use llama.cpp, and send us the report with its log.",
     )
@@ -175,9 +175,9 @@ def _shorter(found: _Found, around: Circumstances) -> EngineError:
     fits = int(found["fits"])
     return NotEnoughMemory(
         f"There is not enough memory for a context of {around.context:,} tokens.",
-        f"With “{around.model}” its keys and values take {found['needed']} GiB, and"
-        f" {found['there']} GiB are free for them.",
-        f"Take a context of {_round_down(fits):,} tokens, or keep its keys and values in 8 bits.",
+        f"With “{around.model}” the KV cache takes {found['needed']} GiB, and"
+        f" {found['there']} GiB are free for it.",
+        f"Take a context of {_round_down(fits):,} tokens, or an 8-bit KV cache.",
         Action("shorter_context", _round_down(fits)),
     )
 
@@ -202,7 +202,7 @@ def _ram(found: _Found, around: Circumstances) -> EngineError:
     fits = _round_down(around.context * 0.8 * there / needed)
     return NotEnoughMemory(
         f"There is not enough memory for a context of {around.context:,} tokens.",
-        f"Its keys and values would take {needed:g} GiB, and {there:g} GiB of the computer’s"
+        f"Its KV cache would take {needed:g} GiB, and {there:g} GiB of the computer’s"
         " memory are free.",
         f"Take a context of {fits:,} tokens, or let vLLM answer fewer chats at once.",
         Action("shorter_context", fits),
@@ -244,11 +244,11 @@ def _out_of_memory(found: _Found, around: Circumstances) -> EngineError:
 def _driver(found: _Found, _: Circumstances) -> EngineError:
     version = found.groupdict().get("version")
     level = (
-        f" It speaks CUDA {int(version) // 1000}.{int(version) % 1000 // 10}." if version else ""
+        f" It supports CUDA {int(version) // 1000}.{int(version) % 1000 // 10}." if version else ""
     )
     return EngineUnavailable(
         "The NVIDIA driver is too old for vLLM.",
-        f"The installed vLLM needs a driver that speaks CUDA 13, which is R580 or later.{level}",
+        f"The installed vLLM needs a driver that supports CUDA 13, which is R580 or later.{level}",
         "Update the driver, and restart the computer; until then use llama.cpp.",
         Action("install", "driver"),
     )
@@ -287,7 +287,7 @@ def _no_bfloat(found: _Found, around: Circumstances) -> EngineError:
 @_known(r"type fp8e4nv not supported in this architecture|fp8 KV cache .* not supported")
 def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
     return EngineUnavailable(
-        "This card cannot keep keys and values in 8 bits.",
+        "This card cannot use an 8-bit KV cache.",
         "Its compute capability is below 8.9, which fp8 needs here.",
         "Set the KV cache type to f16.",
         Action("open_settings", "kv_type"),
@@ -320,7 +320,7 @@ def _compiler(found: _Found, _: Circumstances) -> EngineError:
 @_known(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
 def _port(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
-        "vLLM could not listen.",
+        "vLLM could not open its port.",
         "Another program uses the port or socket that it was given.",
         "Try again: Hearth takes another one.",
     )

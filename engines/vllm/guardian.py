@@ -194,7 +194,7 @@ class Guardian:
 def main() -> int:
     """Take the order from standard input and carry it out."""
     if sys.platform != "linux":
-        _say({"failed": "a worker can be looked after on Linux only"})
+        _say({"failed": "a worker can be supervised on Linux only"})
         return 2
     with open(0, "rb", buffering=0, closefd=False) as orders:
         line = orders.readline()

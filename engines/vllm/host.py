@@ -72,7 +72,7 @@ def unreached() -> EngineFailed:
     """Make the error for a worker in WSL2 that serves, but cannot be reached from Windows."""
     return EngineFailed(
         "vLLM runs in Windows’ Linux, but Windows does not reach it.",
-        "The way from Windows to ports of WSL2 on this computer is closed.",
+        "Windows does not forward the ports of WSL2 on this computer.",
         "Remove “localhostForwarding=false” from .wslconfig in your Windows folder, run "
         "“wsl --shutdown”, and try again.",
     )

@@ -54,7 +54,7 @@ def prepare(
         raise NotAChatModel(
             f"“{checkpoint.name}” cannot chat.",
             "It only helps another model to answer faster.",
-            "Choose the model it was made for; this one is then used beside it.",
+            "Choose the model it was made for; this one then helps it.",
         )
     if checkpoint.context_max and plan.context > checkpoint.context_max:
         raise ContextTooLarge(
@@ -113,7 +113,7 @@ def _unfit(folder: Path, checkpoint: Checkpoint) -> str:
     except OSError as error:
         return f"{error.filename or told} cannot be read: {error.strerror}."
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return f"What lies in {folder} is damaged, or no adapter."
+        return f"{folder} is damaged or is not an adapter."
     if rank < 1:
         return f"Its rank is {rank}."
     if other := widths - {checkpoint.width} if checkpoint.width else set():

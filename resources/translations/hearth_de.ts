@@ -216,12 +216,12 @@
     <message>
       <location filename="../../app/ui/actions.py" />
       <source>Scroll up</source>
-      <translation>Nach oben blättern</translation>
+      <translation>Nach oben scrollen</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
       <source>Scroll down</source>
-      <translation>Nach unten blättern</translation>
+      <translation>Nach unten scrollen</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
@@ -259,7 +259,7 @@
       <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/desktop/tray.py" />
       <source>Quick ask</source>
-      <translation>Schnelle Frage</translation>
+      <translation>Schnellfrage</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
@@ -430,8 +430,8 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
-      <source>Before it is added</source>
-      <translation>Vor dem Hinzufügen</translation>
+      <source>Fill in the assistant</source>
+      <translation>Assistenten ausfüllen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
@@ -458,6 +458,11 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
+      <source>Suggestions</source>
+      <translation>Vorschläge</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_list.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_row.py" />
       <source>Edit {0}</source>
@@ -480,11 +485,6 @@
       <location filename="../../app/ui/assistants/assistant_list.py" />
       <source>No assistants yet</source>
       <translation>Noch keine Assistenten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/assistant_list.py" />
-      <source>Suggestions</source>
-      <translation>Vorschläge</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
@@ -645,8 +645,8 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/sampling_form.py" />
-      <source>Exact</source>
-      <translation>Genau</translation>
+      <source>Precise</source>
+      <translation>Präzise</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/sampling_form.py" />
@@ -655,8 +655,8 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/sampling_form.py" />
-      <source>Lively</source>
-      <translation>Lebendig</translation>
+      <source>Creative</source>
+      <translation>Kreativ</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/sampling_form.py" />
@@ -680,8 +680,8 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/scratch_window.py" />
-      <source>the model, off the record</source>
-      <translation>das Modell, ganz unter uns</translation>
+      <source>the model; nothing is saved</source>
+      <translation>das Modell; nichts wird gespeichert</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/scratch_window.py" />
@@ -922,7 +922,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
-      <source>Messages that wait</source>
+      <source>Waiting messages</source>
       <translation>Wartende Nachrichten</translation>
     </message>
     <message>
@@ -1007,7 +1007,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
       <source>Takes longer, and is better at hard questions.</source>
-      <translation>Dauert länger und hilft bei schwierigen Fragen.</translation>
+      <translation>Dauert länger, antwortet aber besser auf schwierige Fragen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
@@ -1029,7 +1029,7 @@
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Low</source>
-      <translation>Wenig</translation>
+      <translation>Niedrig</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
@@ -1041,7 +1041,7 @@
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>High</source>
-      <translation>Viel</translation>
+      <translation>Hoch</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
@@ -1061,8 +1061,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
-      <source>Go to this message; its pin keeps it in the context.</source>
-      <translation>Zu dieser Nachricht; ihre Nadel hält sie im Kontext.</translation>
+      <source>Pinned, so it stays in the context. Go to this message.</source>
+      <translation>Angeheftet und deshalb immer im Kontext. Zu dieser Nachricht springen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
@@ -1145,7 +1145,7 @@
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
       <source>Reserved for the answer</source>
-      <translation>Frei für die Antwort</translation>
+      <translation>Für die Antwort reserviert</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
@@ -1300,6 +1300,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
+      <location filename="../../app/core/settings/fields.py" />
       <source>Summarise</source>
       <translation>Zusammenfassen</translation>
     </message>
@@ -1407,12 +1408,12 @@
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
       <source>Hearth is offline: no connection leaves this computer. Press to go online.</source>
-      <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Drücken, um online zu gehen.</translation>
+      <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Klicken, um online zu gehen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
       <source>Hearth connects only when you search for models, download something, or write to a server that you added. Press to stay offline.</source>
-      <translation>Hearth verbindet sich nur, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast. Drücken, um offline zu bleiben.</translation>
+      <translation>Hearth verbindet sich nur, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast. Klicken, um offline zu bleiben.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/offline_switch.py" />
@@ -1695,13 +1696,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
-      <source>{0} Different from then: {1}.</source>
-      <translation>{0} Anders als damals: {1}.</translation>
+      <source>{0} Changed since then: {1}.</source>
+      <translation>{0} Seither geändert: {1}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
-      <source>{0} All settings are the same as then.</source>
-      <translation>{0} Alle Einstellungen sind wie damals.</translation>
+      <source>{0} All settings are unchanged.</source>
+      <translation>{0} Alle Einstellungen sind unverändert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
@@ -1937,13 +1938,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>More exact</source>
-      <translation>Genauer</translation>
+      <source>More precise</source>
+      <translation>Präziser</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
-      <source>More lively</source>
-      <translation>Lebendiger</translation>
+      <source>More creative</source>
+      <translation>Kreativer</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_menu.py" />
@@ -2141,13 +2142,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/wait_words.py" />
-      <source>Waits for its turn: 1 answer is before it</source>
-      <translation>Wartet, bis sie an der Reihe ist: 1 Antwort kommt vorher</translation>
+      <source>Waits for its turn: 1 answer is ahead of it</source>
+      <translation>Wartet, bis sie an der Reihe ist: 1 Antwort ist vorher dran</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/wait_words.py" />
-      <source>Waits for its turn: {1} answers are before it</source>
-      <translation>Wartet, bis sie an der Reihe ist: {1} Antworten kommen vorher</translation>
+      <source>Waits for its turn: {1} answers are ahead of it</source>
+      <translation>Wartet, bis sie an der Reihe ist: {1} Antworten sind vorher dran</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/wait_words.py" />
@@ -2317,7 +2318,7 @@
     <message>
       <location filename="../../app/ui/connections/words.py" />
       <source>Refresh the catalogue</source>
-      <translation>Katalog auffrischen</translation>
+      <translation>Katalog aktualisieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2326,18 +2327,18 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>Look at a server of yours</source>
-      <translation>Einen deiner Server ansehen</translation>
+      <source>Check your server</source>
+      <translation>Deinen Server prüfen</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>List the models of a server of yours</source>
-      <translation>Modelle eines deiner Server auflisten</translation>
+      <source>List your server’s models</source>
+      <translation>Modelle deines Servers auflisten</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>Chat on a server of yours</source>
-      <translation>Auf einem deiner Server chatten</translation>
+      <source>Chat on your server</source>
+      <translation>Auf deinem Server chatten</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2361,8 +2362,8 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>the key of a server of yours to that server</source>
-      <translation>der Schlüssel eines deiner Server an diesen Server</translation>
+      <source>your server’s key to that server</source>
+      <translation>der Schlüssel deines Servers an diesen Server</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2381,7 +2382,7 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>Nothing was sent but {0}.</source>
+      <source>It sent only {0}.</source>
       <translation>Gesendet wurden nur {0}.</translation>
     </message>
     <message>
@@ -2416,13 +2417,13 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>{0} came back.</source>
-      <translation>{0} kamen zurück.</translation>
+      <source>It received {0}.</source>
+      <translation>Empfangen wurden {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>This desktop shows no notifications: it has neither a service nor a tray.</source>
-      <translation>Dieser Desktop zeigt keine Benachrichtigungen: Er hat weder einen Dienst dafür noch ein Tray.</translation>
+      <translation>Dieser Desktop zeigt keine Benachrichtigungen: Er hat weder einen Dienst dafür noch einen Infobereich.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/announcer.py" />
@@ -2432,12 +2433,12 @@
     <message>
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>An answer could not be finished</source>
-      <translation>Eine Antwort ließ sich nicht beenden</translation>
+      <translation>Eine Antwort wurde nicht fertig</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/announcer.py" />
-      <source>Hearth says why.</source>
-      <translation>Hearth sagt, warum.</translation>
+      <source>Open Hearth for details.</source>
+      <translation>Öffne Hearth, um mehr zu erfahren.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
@@ -2447,8 +2448,8 @@
     </message>
     <message>
       <location filename="../../app/ui/desktop/drops.py" />
-      <source>Hearth cannot see pictures yet; that comes later.</source>
-      <translation>Hearth kann noch keine Bilder sehen; das kommt später.</translation>
+      <source>Hearth cannot read pictures yet.</source>
+      <translation>Hearth kann noch keine Bilder lesen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/exchange.py" />
@@ -2558,7 +2559,7 @@
     <message>
       <location filename="../../app/ui/desktop/tray.py" />
       <source>This desktop has no tray, so closing the window quits Hearth.</source>
-      <translation>Dieser Desktop hat kein Tray, deshalb beendet das Schließen des Fensters Hearth.</translation>
+      <translation>Dieser Desktop hat keinen Infobereich, deshalb beendet das Schließen des Fensters Hearth.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/tray.py" />
@@ -2606,12 +2607,12 @@
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/engines/vllm_card.py" />
       <source>Roll back</source>
-      <translation>Zurückgehen</translation>
+      <translation>Zurückwechseln</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/engines_page.py" />
       <source>Go back to vLLM {0}?</source>
-      <translation>Zu vLLM {0} zurückgehen?</translation>
+      <translation>Zu vLLM {0} zurückwechseln?</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/engines_page.py" />
@@ -2626,7 +2627,7 @@
     <message>
       <location filename="../../app/ui/engines/findings.py" />
       <source>OK</source>
-      <translation>In Ordnung</translation>
+      <translation>OK</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/findings.py" />
@@ -2708,7 +2709,7 @@
       <location filename="../../app/ui/engines/llama_card.py" />
       <location filename="../../app/ui/models/download_words.py" />
       <source>Ready</source>
-      <translation>Fertig</translation>
+      <translation>Bereit</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/llama_card.py" />
@@ -2796,10 +2797,8 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
-      <location filename="../../app/ui/engines/switch_controller.py" />
-      <location filename="../../app/ui/onboarding/download_strip.py" />
-      <source>Download</source>
-      <translation>Download</translation>
+      <source>Download size</source>
+      <translation>Downloadgröße</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/price_card.py" />
@@ -2856,7 +2855,7 @@
       <location filename="../../app/ui/engines/remote_card.py" />
       <location filename="../../app/ui/servers/servers_page.py" />
       <source>Add a server…</source>
-      <translation>Server hinzufügen…</translation>
+      <translation>Server hinzufügen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/switch_controller.py" />
@@ -2872,6 +2871,12 @@
       <location filename="../../app/ui/engines/switch_controller.py" />
       <source>its files</source>
       <translation>seine Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/switch_controller.py" />
+      <location filename="../../app/ui/models/discover/offer_card.py" />
+      <source>Download</source>
+      <translation>Herunterladen</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/switch_controller.py" />
@@ -2958,7 +2963,7 @@
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
       <source>Version {0} stays installed, so that you can go back.</source>
-      <translation>Version {0} bleibt installiert, damit du zurückgehen kannst.</translation>
+      <translation>Version {0} bleibt installiert, damit du zurückwechseln kannst.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -3048,7 +3053,7 @@
     <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
       <source>Include the model’s reasoning</source>
-      <translation>Gedanken des Modells mit exportieren</translation>
+      <translation>Überlegungen des Modells mit exportieren</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/export_dialog.py" />
@@ -3225,7 +3230,7 @@
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
       <source>Can be imported: {0}.</source>
-      <translation>Lässt sich importieren: {0}.</translation>
+      <translation>Importierbar: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
@@ -3339,7 +3344,7 @@
     <message>
       <location filename="../../app/ui/models/chooser.py" />
       <source>Used in place, it takes no more disk space, but must not be moved. A copy in Hearth’s folder takes as much space again.</source>
-      <translation>Am jetzigen Ort braucht das Modell keinen weiteren Platz, darf aber nicht verschoben werden. Eine Kopie in Hearths Ordner braucht noch einmal so viel.</translation>
+      <translation>Ohne Kopie braucht das Modell keinen weiteren Platz, darf aber nicht verschoben werden. Eine Kopie in Hearths Ordner braucht noch einmal so viel.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
@@ -3368,8 +3373,9 @@
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
+      <location filename="../../app/core/settings/fields.py" />
       <source>Use in place</source>
-      <translation>Am Ort nutzen</translation>
+      <translation>Ohne Kopie nutzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
@@ -3746,7 +3752,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/own_settings.py" />
-      <source>Loading it</source>
+      <source>Loading</source>
       <translation>Laden</translation>
     </message>
     <message>
@@ -3811,8 +3817,9 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
-      <source>Get, {0}</source>
-      <translation>Holen, {0}</translation>
+      <location filename="../../app/ui/models/discover/offer_card.py" />
+      <source>Download {0}</source>
+      <translation>{0} herunterladen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/discover_home.py" />
@@ -3843,18 +3850,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
-      <source>Download about {0}</source>
-      <translation>Download etwa {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/offer_card.py" />
-      <source>Download {0}</source>
-      <translation>Download {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/offer_card.py" />
-      <source>Get it</source>
-      <translation>Holen</translation>
+      <source>about {0}</source>
+      <translation>etwa {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
@@ -3876,11 +3873,6 @@
       <location filename="../../app/ui/widgets/message_dialog.py" />
       <source>Details</source>
       <translation>Details</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/discover/offer_card.py" />
-      <source>Get {0}</source>
-      <translation>{0} holen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
@@ -3912,7 +3904,7 @@
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>1.  Open its page, sign in, and accept the terms. Access is given at once.</source>
-      <translation>1.  Seine Seite öffnen, anmelden und die Bedingungen annehmen. Der Zugang kommt sofort.</translation>
+      <translation>1.  Seine Seite öffnen, anmelden und die Bedingungen annehmen. Der Zugang wird sofort gewährt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -3921,8 +3913,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
-      <source>2.  Your token is here already. Come back and press “Get”.</source>
-      <translation>2.  Dein Token ist schon da. Komm zurück und drücke „Holen“.</translation>
+      <source>2.  Your token is here already. Come back and press “Download”.</source>
+      <translation>2.  Dein Token ist schon da. Komm zurück und klicke auf „Herunterladen“.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -3951,8 +3943,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
-      <source>What its owner says</source>
-      <translation>Was der Besitzer sagt</translation>
+      <source>Description</source>
+      <translation>Beschreibung</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -3961,8 +3953,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
-      <source>It helps the model in its name to answer faster. Get that model: its drafter is included where there is one.</source>
-      <translation>Er hilft dem Modell, das sein Name nennt, schneller zu antworten. Hol dir dieses Modell: Sein Drafter kommt mit, wo es einen gibt.</translation>
+      <source>It helps the model in its name to answer faster. Download that model: its drafter is included where there is one.</source>
+      <translation>Er hilft dem Modell, das sein Name nennt, schneller zu antworten. Lade dieses Modell herunter: Sein Drafter ist dabei, wo es einen gibt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/repository_page.py" />
@@ -4108,8 +4100,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/token_question.py" />
-      <source>Asking the Hub whose it is…</source>
-      <translation>Der Hub wird gefragt, wem es gehört …</translation>
+      <source>Checking the token…</source>
+      <translation>Token wird geprüft …</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/token_question.py" />
@@ -4330,8 +4322,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
-      <source>Models that you get under Discover appear here.</source>
-      <translation>Modelle, die du unter „Entdecken“ holst, erscheinen hier.</translation>
+      <source>Models that you download under Discover appear here.</source>
+      <translation>Modelle, die du unter „Entdecken“ herunterlädst, erscheinen hier.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
@@ -4561,7 +4553,7 @@
     <message>
       <location filename="../../app/ui/models/here_words.py" />
       <source>You added its file, in place or as a copy.</source>
-      <translation>Du hast die Datei hinzugefügt, an ihrem Ort oder als Kopie.</translation>
+      <translation>Du hast die Datei hinzugefügt, mit oder ohne Kopie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
@@ -4766,6 +4758,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/models_page.py" />
+      <location filename="../../app/ui/onboarding/download_strip.py" />
       <location filename="../../app/ui/pages.py" />
       <location filename="../../app/ui/sidebar/download_badge.py" />
       <location filename="../../app/core/settings/fields.py" />
@@ -4774,8 +4767,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/mtp_card.py" />
-      <source>Check: same answer?</source>
-      <translation>Prüfen: gleiche Antwort?</translation>
+      <source>Compare answers</source>
+      <translation>Antworten vergleichen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/mtp_card.py" />
@@ -4794,8 +4787,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/mtp_card.py" />
-      <source>The check could not finish.</source>
-      <translation>Die Prüfung kam nicht zum Ende.</translation>
+      <source>The comparison could not finish.</source>
+      <translation>Der Vergleich konnte nicht abgeschlossen werden.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/names.py" />
@@ -4901,8 +4894,8 @@
     </message>
     <message>
       <location filename="../../app/ui/onboarding/welcome.py" />
-      <source>Private: what you write and what is answered stays on this computer.</source>
-      <translation>Privat: Was du schreibst und was geantwortet wird, bleibt auf diesem Computer.</translation>
+      <source>Private: questions and answers stay on this computer.</source>
+      <translation>Privat: Fragen und Antworten bleiben auf diesem Computer.</translation>
     </message>
     <message>
       <location filename="../../app/ui/onboarding/welcome.py" />
@@ -5056,8 +5049,8 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
-      <source>A prompt is a text that you write once and use again. Type / in a message to find it; anything in {{double braces}} is filled in then.</source>
-      <translation>Ein Prompt ist ein Text, den du einmal schreibst und wieder verwendest. Tippe / in einer Nachricht, um ihn zu finden; was in {{doppelten Klammern}} steht, wird dann ausgefüllt.</translation>
+      <source>A prompt is a text that you write once and use again. Type / in a message to find it; what is in {{double braces}} is filled in for each use.</source>
+      <translation>Ein Prompt ist ein Text, den du einmal schreibst und immer wieder verwendest. Tippe / in einer Nachricht, um ihn zu finden; was in {{doppelten Klammern}} steht, wird jedes Mal ausgefüllt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -5201,7 +5194,7 @@
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Add a server</source>
-      <translation>Einen Server hinzufügen</translation>
+      <translation>Server hinzufügen</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -5290,8 +5283,8 @@
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
-      <source>Licences of what Hearth uses</source>
-      <translation>Lizenzen dessen, was Hearth verwendet</translation>
+      <source>Third-party licences</source>
+      <translation>Lizenzen von Drittanbietern</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
@@ -5311,8 +5304,8 @@
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
-      <source>Hearth stands under the Apache Licence 2.0, and so does its guide.</source>
-      <translation>Hearth steht unter der Apache-Lizenz 2.0, sein Wegweiser auch.</translation>
+      <source>Hearth and its guide are under the Apache Licence 2.0.</source>
+      <translation>Hearth und sein Guide stehen unter der Apache-Lizenz 2.0.</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
@@ -5664,11 +5657,11 @@
     <message>
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>Your chats will be listed here.</source>
-      <translation>Hier stehen bald deine Chats.</translation>
+      <translation>Hier erscheinen deine Chats.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/sidebar.py" />
-      <source>The archive is empty. Archived chats are kept here, out of the list.</source>
+      <source>The archive is empty. Archived chats appear here instead of in the list.</source>
       <translation>Das Archiv ist leer. Archivierte Chats stehen hier statt in der Liste.</translation>
     </message>
     <message>
@@ -5903,14 +5896,14 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Of a mixture of experts that is too large for the graphics card.</source>
-      <translation>Bei einer Mixture of Experts, die für die Grafikkarte zu groß ist.</translation>
+      <source>For a mixture of experts that is too large for the graphics card.</source>
+      <translation>Für eine Mixture of Experts, die für die Grafikkarte zu groß ist.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Answers at once with vLLM</source>
-      <translation>Antworten zugleich mit vLLM</translation>
+      <translation>Gleichzeitige Antworten mit vLLM</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5951,8 +5944,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Over Ray, which must run on each of them; 1 is this computer alone.</source>
-      <translation>Über Ray, das auf jedem laufen muss; 1 ist dieser Computer allein.</translation>
+      <source>Over Ray, which must run on each of them; 1 is only this computer.</source>
+      <translation>Über Ray, das auf jedem laufen muss; 1 ist nur dieser Computer.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5963,8 +5956,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>With MTP. Automatic follows the model’s makers. vLLM starts again for a change.</source>
-      <translation>Mit MTP. Automatisch folgt den Herstellern des Modells. Für eine Änderung startet vLLM neu.</translation>
+      <source>With MTP. Automatic uses what the model’s makers recommend. A change restarts vLLM.</source>
+      <translation>Mit MTP. Automatisch nimmt, was die Hersteller des Modells empfehlen. Eine Änderung startet vLLM neu.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5987,14 +5980,14 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>The name of one of the adapters for vLLM. Empty is the model by itself. Can differ per chat and assistant.</source>
-      <translation>Der Name eines der Adapter für vLLM. Leer ist das Modell allein. Kann je Chat und Assistent anders sein.</translation>
+      <source>The name of one of the adapters for vLLM, or empty for none. Can differ per chat and assistant.</source>
+      <translation>Der Name eines der Adapter für vLLM, oder leer für keinen. Kann je Chat und Assistent anders sein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Stop vLLM when idle</source>
-      <translation>vLLM bei Ruhe beenden</translation>
+      <translation>vLLM bei Inaktivität beenden</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6059,8 +6052,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Usual</source>
-      <translation>Üblich</translation>
+      <source>Normal</source>
+      <translation>Normal</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6069,8 +6062,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Of the whole window. Ctrl and + or - change it, too.</source>
-      <translation>Des ganzen Fensters. Auch mit Strg und + oder -.</translation>
+      <source>For the whole window. Ctrl and + or - also change it.</source>
+      <translation>Für das ganze Fenster. Auch mit Strg und + oder -.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6099,8 +6092,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Of messages.</source>
-      <translation>Der Nachrichten.</translation>
+      <source>For messages.</source>
+      <translation>Für Nachrichten.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6110,7 +6103,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Wrap them, or scroll sideways to see their end.</source>
-      <translation>Umbrechen oder seitwärts scrollen, um ihr Ende zu sehen.</translation>
+      <translation>Umbrechen, oder seitlich scrollen, um ihr Ende zu sehen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6124,8 +6117,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Read answers to screen readers</source>
-      <translation>Antworten an Bildschirmleser geben</translation>
+      <source>Let screen readers read answers</source>
+      <translation>Antworten vom Screenreader vorlesen lassen</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6175,7 +6168,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Icon in the tray</source>
-      <translation>Symbol im Tray</translation>
+      <translation>Symbol im Infobereich</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6195,7 +6188,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Quick ask from anywhere</source>
-      <translation>Schnelle Frage von überall</translation>
+      <translation>Schnellfrage von überall</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6214,8 +6207,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>The commands whose keys you changed, with their keys; the list of shortcuts edits them.</source>
-      <translation>Die Befehle, deren Tasten du geändert hast, mit ihren Tasten; bearbeitet werden sie in der Liste der Tastenkürzel.</translation>
+      <source>Shortcuts that you have changed. Edit them in the list of shortcuts.</source>
+      <translation>Tastenkürzel, die du geändert hast. Bearbeite sie in der Liste der Tastenkürzel.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6314,13 +6307,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Leave out its oldest messages, sum them up, or stop and say so. Can differ per chat.</source>
-      <translation>Die ältesten Nachrichten auslassen, sie zusammenfassen, oder anhalten und es sagen. Kann je Chat anders sein.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Compact</source>
-      <translation>Zusammenfassen</translation>
+      <source>Leave out its oldest messages, summarise them, or send nothing. Can differ per chat.</source>
+      <translation>Die ältesten Nachrichten auslassen, sie zusammenfassen oder nichts senden. Kann je Chat anders sein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6359,13 +6347,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Link uses the file where it is; Copy makes another in Hearth’s folder.</source>
-      <translation>Verknüpfen verwendet die Datei, wo sie ist; Kopieren legt eine zweite in Hearths Ordner.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Link</source>
-      <translation>Verknüpfen</translation>
+      <source>Use it where it is, or copy it into Hearth’s folder.</source>
+      <translation>Dort nutzen, wo sie liegt, oder in Hearths Ordner kopieren.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6374,8 +6357,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>How many the model computes with.</source>
-      <translation>Mit wie vielen das Modell rechnet.</translation>
+      <source>How many threads a model uses.</source>
+      <translation>Wie viele Threads ein Modell nutzt.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6405,7 +6388,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Chats kept ready on disk</source>
-      <translation>Chats auf der Platte bereithalten</translation>
+      <translation>Chats auf der Festplatte bereithalten</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6425,7 +6408,7 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Files at once</source>
-      <translation>Dateien zugleich</translation>
+      <translation>Gleichzeitige Dateien</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6449,8 +6432,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Kept in the data folder, one a day. A deleted chat stays in them until they go.</source>
-      <translation>Im Datenordner, eine je Tag. Ein gelöschter Chat bleibt darin, bis sie gehen.</translation>
+      <source>In the data folder, one a day. Deleted chats stay in older copies until they expire.</source>
+      <translation>Im Datenordner, eine je Tag. Gelöschte Chats bleiben in älteren Kopien, bis diese ablaufen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6714,8 +6697,8 @@
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>Its drafter (0.3 GB) usually pays on a graphics card that holds the whole model.</source>
-      <translation>Sein Drafter (0,3 GB) lohnt sich meist auf einer Grafikkarte, die das ganze Modell fasst.</translation>
+      <source>Its drafter (0.3 GB) usually helps when the whole model fits on the graphics card.</source>
+      <translation>Sein Drafter (0,3 GB) hilft meist, wenn das ganze Modell auf die Grafikkarte passt.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
@@ -6729,8 +6712,8 @@
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>The head of a model this small costs more time than it saves.</source>
-      <translation>Der Kopf eines so kleinen Modells kostet mehr Zeit, als er spart.</translation>
+      <source>In a model this small, MTP costs more time than it saves.</source>
+      <translation>Bei einem so kleinen Modell kostet MTP mehr Zeit, als es spart.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
@@ -6739,8 +6722,8 @@
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>It usually pays on a graphics card, and was seen to cost time on some Macs.</source>
-      <translation>Es lohnt sich meist auf einer Grafikkarte und kostete auf manchen Macs Zeit.</translation>
+      <source>It usually helps on a graphics card, but makes some Macs slower.</source>
+      <translation>Es hilft meist auf einer Grafikkarte, macht manche Macs aber langsamer.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
@@ -6754,8 +6737,8 @@
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>Its head is the best case there is: about half as fast again on a card that holds it all.</source>
-      <translation>Sein Kopf ist der beste Fall, den es gibt: etwa anderthalbmal so schnell auf einer Karte, die alles fasst.</translation>
+      <source>MTP helps this model most: about 1.5 times as fast where all of it fits on the card.</source>
+      <translation>MTP hilft diesem Modell am meisten: etwa 1,5-mal so schnell, wenn alles auf die Karte passt.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
@@ -6947,7 +6930,7 @@
     <message>
       <location filename="../../app/core/engines/advice.py" />
       <source>To get started</source>
-      <translation>Zum Anfangen</translation>
+      <translation>Zum Einstieg</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7007,7 +6990,7 @@
     <message>
       <location filename="../../app/core/engines/advice.py" />
       <source>{0} is too old for vLLM; llama.cpp uses it.</source>
-      <translation>{0} ist zu alt für vLLM; llama.cpp nutzt sie.</translation>
+      <translation>{0} ist zu alt für vLLM; llama.cpp kann sie nutzen.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7066,8 +7049,8 @@
     </message>
     <message>
       <location filename="../../app/core/engines/same_answer.py" />
-      <source>Not the same answer: {0} are identical, then the answers part.</source>
-      <translation>Nicht die gleiche Antwort: {0} sind identisch, dann trennen sich die Antworten.</translation>
+      <source>Not the same answer: {0} are identical, then the answers differ.</source>
+      <translation>Nicht die gleiche Antwort: {0} sind identisch, danach weichen die Antworten ab.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/same_answer.py" />
@@ -7194,7 +7177,7 @@
     <message>
       <location filename="../../app/core/exchange/report.py" />
       <source>Can be imported</source>
-      <translation>Lässt sich importieren</translation>
+      <translation>Importierbar</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/report.py" />
@@ -7260,7 +7243,7 @@
     <message>
       <location filename="../../app/core/models/catalogue.py" />
       <source>Correct it, or move the file away to use Hearth’s own list.</source>
-      <translation>Berichtige sie oder verschiebe die Datei, um Hearths eigene Liste zu verwenden.</translation>
+      <translation>Korrigiere sie oder verschiebe die Datei, um Hearths eigene Liste zu verwenden.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
@@ -7426,8 +7409,8 @@
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
-      <source>Off: with a part of the model on the processor, guessing ahead seldom pays.</source>
-      <translation>Aus: Mit einem Teil des Modells auf dem Prozessor lohnt sich Vorausraten selten.</translation>
+      <source>Off: with a part of the model on the processor, guessing ahead rarely helps.</source>
+      <translation>Aus: Mit einem Teil des Modells auf dem Prozessor hilft Vorausraten selten.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
@@ -7528,7 +7511,7 @@
     <message>
       <location filename="../../app/core/models/recommend_words.py" />
       <source>The disk has {0} free and up to {1} are needed, so make room there first.</source>
-      <translation>Auf der Platte sind {0} frei, und bis zu {1} werden gebraucht; schaffe dort zuerst Platz.</translation>
+      <translation>Auf der Festplatte sind {0} frei, und bis zu {1} werden gebraucht; schaffe dort zuerst Platz.</translation>
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
@@ -7786,7 +7769,7 @@
     <message>
       <location filename="../../app/hub/fetch.py" />
       <source>Its path, “{0}”, would lead out of the folder of downloads.</source>
-      <translation>Ihr Pfad, „{0}“, würde aus dem Ordner der Downloads hinausführen.</translation>
+      <translation>Ihr Pfad, „{0}“, würde aus dem Download-Ordner hinausführen.</translation>
     </message>
     <message>
       <location filename="../../app/hub/fetch.py" />
@@ -7865,8 +7848,8 @@
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
-      <source>It has expired, was revoked or was not copied whole.</source>
-      <translation>Es ist abgelaufen, wurde widerrufen oder nicht ganz kopiert.</translation>
+      <source>It has expired, was revoked or was not copied completely.</source>
+      <translation>Es ist abgelaufen, wurde widerrufen oder nicht vollständig kopiert.</translation>
     </message>
     <message>
       <location filename="../../app/hub/refusals.py" />
@@ -8082,7 +8065,7 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>Open the repository again and download it anew; old and new parts were not mixed.</source>
+      <source>Open the repository again and download it again; old and new parts were not mixed.</source>
       <translation>Öffne das Repository noch einmal und lade die Datei neu herunter; alte und neue Teile wurden nicht vermischt.</translation>
     </message>
     <message>
@@ -8104,7 +8087,7 @@
     <message>
       <location filename="../../app/hub/source.py" />
       <source>{0} asks for a pause before it sends more of {1}.</source>
-      <translation>{0} bittet um eine Pause, bevor er mehr von {1} sendet.</translation>
+      <translation>{0} verlangt eine Pause, bevor mehr von {1} kommt.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -8133,7 +8116,7 @@
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
-      <source>The connection ended before {0} was whole.</source>
+      <source>The connection ended before {0} was complete.</source>
       <translation>Die Verbindung endete, bevor {0} vollständig war.</translation>
     </message>
     <message>
@@ -8170,7 +8153,7 @@
     <message>
       <location filename="../../app/hub/source.py" />
       <source>{0} arrived damaged twice and was not kept.</source>
-      <translation>{0} kam zweimal beschädigt an und wurde nicht behalten.</translation>
+      <translation>{0} kam zweimal beschädigt an und wurde verworfen.</translation>
     </message>
     <message>
       <location filename="../../app/hub/source.py" />
@@ -8220,7 +8203,7 @@
     <message>
       <location filename="../../app/hub/space.py" />
       <source>There is not enough room on the disk for this download.</source>
-      <translation>Auf der Platte ist nicht genug Platz für diesen Download.</translation>
+      <translation>Auf der Festplatte ist nicht genug Platz für diesen Download.</translation>
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
@@ -8230,12 +8213,12 @@
     <message>
       <location filename="../../app/hub/space.py" />
       <source>Free {0} or more, or set HF_HOME to a folder on a larger disk, then resume.</source>
-      <translation>Mach {0} oder mehr frei oder setze HF_HOME auf einen Ordner einer größeren Platte, dann setze fort.</translation>
+      <translation>Mach {0} oder mehr frei oder setze HF_HOME auf einen Ordner einer größeren Festplatte, dann setze fort.</translation>
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
       <source>Hearth cannot write to the folder of downloads.</source>
-      <translation>Hearth kann nicht in den Ordner der Downloads schreiben.</translation>
+      <translation>Hearth kann nicht in den Download-Ordner schreiben.</translation>
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
@@ -8246,12 +8229,12 @@
     <message>
       <location filename="../../app/hub/space.py" />
       <source>Check the disk, or set HF_HOME to another folder, then resume.</source>
-      <translation>Prüfe die Platte oder setze HF_HOME auf einen anderen Ordner, dann setze fort.</translation>
+      <translation>Prüfe die Festplatte oder setze HF_HOME auf einen anderen Ordner, dann setze fort.</translation>
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
       <source>The disk filled up during the download.</source>
-      <translation>Die Platte lief während des Downloads voll.</translation>
+      <translation>Die Festplatte lief während des Downloads voll.</translation>
     </message>
     <message>
       <location filename="../../app/hub/space.py" />
@@ -8347,8 +8330,8 @@
     </message>
     <message>
       <location filename="../../app/net/endpoint.py" />
-      <source>Set HF_ENDPOINT to a whole address, or remove it to use huggingface.co.</source>
-      <translation>Setze HF_ENDPOINT auf eine ganze Adresse oder entferne es, um huggingface.co zu verwenden.</translation>
+      <source>Set HF_ENDPOINT to a complete address, or remove it to use huggingface.co.</source>
+      <translation>Setze HF_ENDPOINT auf eine vollständige Adresse oder entferne es, um huggingface.co zu verwenden.</translation>
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
@@ -8364,7 +8347,7 @@
     <message>
       <location filename="../../app/net/explained.py" />
       <source>Nobody that this system trusts has signed it, it has expired, or the clock is wrong. A company’s proxy or an antivirus program that inspects encrypted connections causes this.</source>
-      <translation>Niemand, dem dieses System vertraut, hat es unterschrieben, es ist abgelaufen, oder die Uhr geht falsch. Der Proxy einer Firma oder ein Virenschutz, der verschlüsselte Verbindungen prüft, kann die Ursache sein.</translation>
+      <translation>Niemand, dem dieses System vertraut, hat es signiert, es ist abgelaufen, oder die Uhr geht falsch. Der Proxy einer Firma oder ein Virenschutz, der verschlüsselte Verbindungen prüft, kann die Ursache sein.</translation>
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
@@ -8446,8 +8429,8 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
-      <source>Nothing answers there: the service is down, or a firewall stands between.</source>
-      <translation>Dort antwortet nichts: Der Dienst ist aus, oder eine Firewall steht dazwischen.</translation>
+      <source>Nothing answers there: the service is down, or a firewall blocks it.</source>
+      <translation>Dort antwortet nichts: Der Dienst ist aus, oder eine Firewall blockiert ihn.</translation>
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
@@ -8497,7 +8480,7 @@
     </message>
     <message>
       <location filename="../../app/net/opening.py" />
-      <source>not whole in time</source>
+      <source>not complete in time</source>
       <translation>nicht rechtzeitig vollständig</translation>
     </message>
     <message>
@@ -8582,7 +8565,7 @@
     <message>
       <location filename="../../app/packages/config.py" />
       <source>Correct them: they are in uv.toml and in variables that begin with UV_.</source>
-      <translation>Berichtige sie: Sie stehen in uv.toml und in Variablen, die mit UV_ beginnen.</translation>
+      <translation>Korrigiere sie: Sie stehen in uv.toml und in Variablen, die mit UV_ beginnen.</translation>
     </message>
     <message>
       <location filename="../../app/packages/config.py" />
@@ -8666,7 +8649,7 @@
     </message>
     <message>
       <location filename="../../app/packages/lookup.py" />
-      <source>Without that Hearth cannot tell when it is whole.</source>
+      <source>Without that, Hearth cannot tell when it is complete.</source>
       <translation>Ohne das kann Hearth nicht erkennen, wann die Datei vollständig ist.</translation>
     </message>
     <message>
@@ -8695,6 +8678,21 @@
       <translation>Die Seite kann nicht gelesen werden: {0}.</translation>
     </message>
     <message>
+      <location filename="../../app/presenters/desktop/global_shortcut/keys.py" />
+      <source>“{0}” cannot be used as a key of this shortcut.</source>
+      <translation>„{0}“ lässt sich für dieses Tastenkürzel nicht verwenden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/presenters/desktop/global_shortcut/keys.py" />
+      <source>“{0}” cannot begin a shortcut; Ctrl, Alt, Shift and Meta can.</source>
+      <translation>„{0}“ kann kein Tastenkürzel beginnen; möglich sind Ctrl, Alt, Shift und Meta.</translation>
+    </message>
+    <message>
+      <location filename="../../app/presenters/desktop/global_shortcut/keys.py" />
+      <source>Add Ctrl, Alt or Meta: the key by itself is needed for writing.</source>
+      <translation>Nimm Ctrl, Alt oder Meta dazu: Die Taste allein wird zum Schreiben gebraucht.</translation>
+    </message>
+    <message>
       <location filename="../../app/presenters/desktop/global_shortcut/portal.py" />
       <source>This desktop offers programs no global shortcuts. Set one in its own settings; the guide to the terminal has the command that opens the small window.</source>
       <translation>Dieser Desktop bietet Programmen keine globalen Tastenkürzel an. Leg eines in seinen eigenen Einstellungen an; den Befehl für das kleine Fenster nennt die Anleitung zum Terminal.</translation>
@@ -8717,7 +8715,7 @@
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/service.py" />
       <source>Global shortcuts do not work on this system yet. The tray icon opens the small window, too.</source>
-      <translation>Globale Tastenkürzel gibt es auf diesem System noch nicht. Das Symbol im Tray öffnet das kleine Fenster auch.</translation>
+      <translation>Globale Tastenkürzel gibt es auf diesem System noch nicht. Das Symbol im Infobereich öffnet das kleine Fenster auch.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/desktop/global_shortcut/service.py" />
@@ -8798,7 +8796,7 @@
     <message>
       <location filename="../../app/presenters/reproducing.py" />
       <source>Hearth has no record of how it was made: it is too old, or it failed.</source>
-      <translation>Hearth hat nicht festgehalten, wie sie entstand: Sie ist zu alt oder fehlgeschlagen.</translation>
+      <translation>Hearth hat nicht gespeichert, wie sie entstand: Sie ist zu alt oder fehlgeschlagen.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
@@ -8842,8 +8840,8 @@
     </message>
     <message>
       <location filename="../../app/presenters/reproducing.py" />
-      <source>Get that model again, or let another one answer.</source>
-      <translation>Hol das Modell wieder oder lass ein anderes antworten.</translation>
+      <source>Download that model again, or let another one answer.</source>
+      <translation>Lade das Modell wieder herunter oder lass ein anderes antworten.</translation>
     </message>
     <message>
       <location filename="../../app/presenters/server_list.py" />
@@ -9100,7 +9098,7 @@
     <message>
       <location filename="../../app/services/engines/installing.py" />
       <source>The disk filled up while vLLM was being installed.</source>
-      <translation>Der Datenträger wurde voll, während vLLM installiert wurde.</translation>
+      <translation>Die Festplatte lief voll, während vLLM installiert wurde.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -9155,17 +9153,17 @@
     <message>
       <location filename="../../app/services/engines/installing.py" />
       <source>Offline: vLLM will compile kernels at its first start.</source>
-      <translation>Offline: vLLM wird Kernel bei seinem ersten Start übersetzen.</translation>
+      <translation>Offline: vLLM kompiliert die Kernel bei seinem ersten Start.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
       <source>There are none for this card: vLLM will compile them at its first start.</source>
-      <translation>Für diese Karte gibt es keine: vLLM wird sie bei seinem ersten Start übersetzen.</translation>
+      <translation>Für diese Karte gibt es keine: vLLM kompiliert sie bei seinem ersten Start.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
       <source>Hearth cannot use the folder of engines.</source>
-      <translation>Hearth kann den Ordner der Engines nicht verwenden.</translation>
+      <translation>Hearth kann den Engine-Ordner nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -9201,7 +9199,7 @@
     <message>
       <location filename="../../app/services/engines/installing.py" />
       <source>Hearth cannot write to the folder of engines.</source>
-      <translation>Hearth kann nicht in den Ordner der Engines schreiben.</translation>
+      <translation>Hearth kann nicht in den Engine-Ordner schreiben.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/installing.py" />
@@ -9221,7 +9219,7 @@
     <message>
       <location filename="../../app/services/engines/load_options.py" />
       <source>Correct it in the settings, under Engines.</source>
-      <translation>Berichtige es in den Einstellungen unter „Engines“.</translation>
+      <translation>Korrigiere es in den Einstellungen unter „Engines“.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/manager.py" />
@@ -9288,8 +9286,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/remote_loader.py" />
-      <source>Ask whoever runs that server what it can hold.</source>
-      <translation>Frag, wer den Server betreibt, was er fassen kann.</translation>
+      <source>Ask whoever runs that server what fits there.</source>
+      <translation>Frag beim Betreiber des Servers nach, was dort passt.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/runtime.py" />
@@ -9388,7 +9386,7 @@
       <location filename="../../app/services/exchange/writing.py" />
       <location filename="../../app/store/folder.py" />
       <source>The disk is full.</source>
-      <translation>Die Platte ist voll.</translation>
+      <translation>Die Festplatte ist voll.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/writing.py" />
@@ -9398,7 +9396,7 @@
     <message>
       <location filename="../../app/services/exchange/writing.py" />
       <source>Free some space, or export to another disk.</source>
-      <translation>Mach Platz frei oder exportiere auf eine andere Platte.</translation>
+      <translation>Mach Platz frei oder exportiere auf eine andere Festplatte.</translation>
     </message>
     <message>
       <location filename="../../app/services/exchange/writing.py" />
@@ -9449,7 +9447,7 @@
     <message>
       <location filename="../../app/services/models/catalogue_refresh.py" />
       <source>refresh the catalogue</source>
-      <translation>den Katalog auffrischen</translation>
+      <translation>den Katalog aktualisieren</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/checkpoints.py" />
@@ -9469,12 +9467,12 @@
     <message>
       <location filename="../../app/services/models/collection/copying.py" />
       <source>What was read back from the disk is not what was written there.</source>
-      <translation>Was von der Platte zurückkam, ist nicht, was geschrieben wurde.</translation>
+      <translation>Was von der Festplatte gelesen wurde, ist nicht, was geschrieben wurde.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/copying.py" />
       <source>Check the disk; then try again.</source>
-      <translation>Prüfe die Platte und versuche es noch einmal.</translation>
+      <translation>Prüfe die Festplatte und versuche es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/copying.py" />
@@ -9540,7 +9538,7 @@
       <location filename="../../app/services/models/collection/hashing.py" />
       <location filename="../../engines/models/gguf/header.py" />
       <source>Check that you may read the file and that its disk is connected.</source>
-      <translation>Prüfe, ob du die Datei lesen darfst und ob ihre Platte verbunden ist.</translation>
+      <translation>Prüfe, ob du die Datei lesen darfst und ob ihre Festplatte verbunden ist.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/jan.py" />
@@ -9662,7 +9660,7 @@
     <message>
       <location filename="../../app/services/models/fitting.py" />
       <source>Loaded anyway, it is read from the disk again and again, and is very slow.</source>
-      <translation>Trotzdem geladen wird es immer wieder von der Platte gelesen und ist sehr langsam.</translation>
+      <translation>Trotzdem geladen wird es immer wieder von der Festplatte gelesen und ist sehr langsam.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/fitting.py" />
@@ -9672,7 +9670,7 @@
     <message>
       <location filename="../../app/services/models/fitting.py" />
       <source>When it was last loaded, {0} were expected and {1} were used.</source>
-      <translation>Beim letzten Laden waren {0} erwartet, und {1} wurden gebraucht.</translation>
+      <translation>Beim letzten Laden wurden {0} erwartet und {1} gebraucht.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
@@ -9904,7 +9902,7 @@
     <message>
       <location filename="../../app/services/models/recommending.py" />
       <source>Correct or remove it.</source>
-      <translation>Berichtige oder entferne sie.</translation>
+      <translation>Korrigiere oder entferne sie.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -9958,7 +9956,7 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>Name the folder that holds it, such as: style = /home/me/adapters/style.</source>
+      <source>Name the folder that contains it, such as: style = /home/me/adapters/style.</source>
       <translation>Nenne den Ordner, in dem er liegt, etwa: stil = /home/me/adapters/stil.</translation>
     </message>
     <message>
@@ -9968,8 +9966,8 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>Names stand between single commas.</source>
-      <translation>Namen stehen zwischen einzelnen Kommas.</translation>
+      <source>Separate names with single commas.</source>
+      <translation>Trenne die Namen mit einzelnen Kommas.</translation>
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
@@ -9983,8 +9981,8 @@
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
-      <source>Copy it whole from the page where it was made.</source>
-      <translation>Kopiere es ganz von der Seite, auf der es angelegt wurde.</translation>
+      <source>Copy all of it from the page where it was made.</source>
+      <translation>Kopiere es vollständig von der Seite, auf der es erstellt wurde.</translation>
     </message>
     <message>
       <location filename="../../app/services/tokens.py" />
@@ -10064,12 +10062,12 @@
     <message>
       <location filename="../../app/store/db.py" />
       <source>The database of chats cannot be opened.</source>
-      <translation>Die Datenbank der Chats kann nicht geöffnet werden.</translation>
+      <translation>Die Chat-Datenbank kann nicht geöffnet werden.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
       <source>Put the file back where it was, or move away what is in its place.</source>
-      <translation>Leg die Datei dorthin zurück, wo sie war, oder nimm weg, was an ihrer Stelle liegt.</translation>
+      <translation>Leg die Datei dorthin zurück, wo sie war, oder verschiebe, was an ihrer Stelle liegt.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10094,7 +10092,7 @@
     <message>
       <location filename="../../app/store/db.py" />
       <source>The database of chats is damaged.</source>
-      <translation>Die Datenbank der Chats ist beschädigt.</translation>
+      <translation>Die Chat-Datenbank ist beschädigt.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10104,7 +10102,7 @@
     <message>
       <location filename="../../app/store/db.py" />
       <source>The database of chats is busy.</source>
-      <translation>Die Datenbank der Chats ist beschäftigt.</translation>
+      <translation>Die Chat-Datenbank ist gerade belegt.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -10119,12 +10117,12 @@
     <message>
       <location filename="../../app/store/db.py" />
       <source>The disk failed while chats were being read or written.</source>
-      <translation>Die Platte versagte beim Lesen oder Schreiben der Chats.</translation>
+      <translation>Die Festplatte versagte beim Lesen oder Schreiben der Chats.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />
       <source>Check the disk and its free space, then try again.</source>
-      <translation>Prüfe die Platte und ihren freien Platz und versuche es noch einmal.</translation>
+      <translation>Prüfe die Festplatte und ihren freien Platz und versuche es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
@@ -10264,27 +10262,27 @@
     <message>
       <location filename="../../app/store/settings_file.py" />
       <source>The settings file cannot be read.</source>
-      <translation>Die Datei der Einstellungen ist nicht lesbar.</translation>
+      <translation>Die Einstellungsdatei ist nicht lesbar.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
-      <source>The default settings apply, and Hearth stays offline. Repair the file, or change a setting: then a new file is written, and this one is kept beside it.</source>
-      <translation>Es gelten die Standardeinstellungen, und Hearth bleibt offline. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und diese bleibt daneben liegen.</translation>
+      <source>The default settings apply, and Hearth stays offline. Repair the file, or change a setting: then a new file is written, and the old one is kept.</source>
+      <translation>Es gelten die Standardeinstellungen, und Hearth bleibt offline. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und die alte bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
       <source>A part of the settings file cannot be used.</source>
-      <translation>Ein Teil der Datei mit den Einstellungen ist nicht brauchbar.</translation>
+      <translation>Ein Teil der Einstellungsdatei ist nicht brauchbar.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
-      <source>The defaults apply there. Repair the file, or change a setting: then a new file is written, and this one is kept beside it.</source>
-      <translation>Dort gilt der Standard. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und diese bleibt daneben liegen.</translation>
+      <source>The defaults apply there. Repair the file, or change a setting: then a new file is written, and the old one is kept.</source>
+      <translation>Dort gilt der Standard. Repariere die Datei oder ändere eine Einstellung: Dann wird eine neue Datei geschrieben, und die alte bleibt erhalten.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
       <source>The settings file has names that this version of Hearth does not know.</source>
-      <translation>Die Datei mit den Einstellungen hat Namen, die diese Version von Hearth nicht kennt.</translation>
+      <translation>Die Einstellungsdatei enthält Namen, die diese Version von Hearth nicht kennt.</translation>
     </message>
     <message>
       <location filename="../../app/store/settings_file.py" />
@@ -10324,7 +10322,7 @@
     <message>
       <location filename="../../app/store/snapshots.py" />
       <source>The database of chats is empty.</source>
-      <translation>Die Datenbank der Chats ist leer.</translation>
+      <translation>Die Chat-Datenbank ist leer.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -10334,7 +10332,7 @@
     <message>
       <location filename="../../app/store/snapshots.py" />
       <source>The database of chats is gone.</source>
-      <translation>Die Datenbank der Chats ist weg.</translation>
+      <translation>Die Chat-Datenbank fehlt.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -10344,7 +10342,7 @@
     <message>
       <location filename="../../app/store/snapshots.py" />
       <source>It is not a database of chats: {0}.</source>
-      <translation>Das ist keine Datenbank von Chats: {0}.</translation>
+      <translation>Das ist keine Chat-Datenbank: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/store/snapshots.py" />
@@ -10389,8 +10387,8 @@
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
-      <source>Loaded with this model are: {0}.</source>
-      <translation>Mit diesem Modell geladen sind: {0}.</translation>
+      <source>Loaded with this model: {0}.</source>
+      <translation>Mit diesem Modell geladen: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
@@ -10435,7 +10433,7 @@
     <message>
       <location filename="../../engines/dialect/template.py" />
       <source>Correct it with “Edit metadata…” on the model's page, or choose another model.</source>
-      <translation>Berichtige sie mit „Metadaten bearbeiten …“ auf der Seite des Modells oder wähle ein anderes Modell.</translation>
+      <translation>Korrigiere sie mit „Metadaten bearbeiten …“ auf der Seite des Modells oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
@@ -10582,8 +10580,8 @@
     </message>
     <message>
       <location filename="../../engines/hardware/graphics.py" />
-      <source>This build of llama.cpp has no part for {0}.</source>
-      <translation>Dieser Bau von llama.cpp hat keinen Teil für {0}.</translation>
+      <source>This build of llama.cpp does not support {0}.</source>
+      <translation>Dieser Build von llama.cpp unterstützt das nicht: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/hardware/windows.py" />
@@ -10607,8 +10605,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/decoder.py" />
-      <source>Ask again; if it helps, with a new chat.</source>
-      <translation>Frag noch einmal; hilft das nicht, in einem neuen Chat.</translation>
+      <source>Ask again; if that does not help, start a new chat.</source>
+      <translation>Frag noch einmal; hilft das nicht, beginne einen neuen Chat.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
@@ -10630,8 +10628,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
-      <source>Its code was {0}.</source>
-      <translation>Sein Code war {0}.</translation>
+      <source>It ended with code {0}.</source>
+      <translation>Er endete mit Code {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
@@ -10640,8 +10638,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
-      <source>The system starts no process: {0}.</source>
-      <translation>Das System startet keinen Prozess: {0}.</translation>
+      <source>The system could not start a process: {0}.</source>
+      <translation>Das System konnte keinen Prozess starten: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
@@ -10802,8 +10800,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/guided.py" />
-      <source>This model has tokens that are too long to be held against a grammar.</source>
-      <translation>Dieses Modell hat Token, die zu lang sind, um sie an eine Grammatik zu halten.</translation>
+      <source>Some tokens of this model are too long to be checked against a grammar.</source>
+      <translation>Manche Token dieses Modells sind zu lang, um sie an einer Grammatik zu prüfen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/guided.py" />
@@ -10853,8 +10851,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/model.py" />
-      <source>It brings no tokenizer, so it cannot read text.</source>
-      <translation>Es bringt keinen Tokenizer mit und kann deshalb keinen Text lesen.</translation>
+      <source>It has no tokenizer, so it cannot read text.</source>
+      <translation>Es hat keinen Tokenizer und kann deshalb keinen Text lesen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/model.py" />
@@ -11040,7 +11038,7 @@
     <message>
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>The model was loaded, but does not work.</source>
-      <translation>Das Modell wurde geladen, rechnet aber nicht.</translation>
+      <translation>Das Modell wurde geladen, funktioniert aber nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
@@ -11095,8 +11093,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
-      <source>Off for now: {0} % of the guesses in this text were right lately, and it pays from {1} %</source>
-      <translation>Vorerst aus: In diesem Text trafen zuletzt {0} % zu, und es lohnt sich ab {1} %</translation>
+      <source>Off for now: only {0} % of the latest guesses were right, and it helps from {1} %</source>
+      <translation>Vorerst aus: Zuletzt war nur in {0} % der Fälle richtig geraten, und es hilft ab {1} %</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
@@ -11231,7 +11229,7 @@
     <message>
       <location filename="../../engines/memory/equivalent.py" />
       <source>Whether the server guesses ahead (MTP) is its own setting.</source>
-      <translation>Ob der Server vorausrät (MTP), stellt er selbst ein.</translation>
+      <translation>Ob der Server vorausrät (MTP), wird am Server eingestellt.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -11265,8 +11263,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp works on this computer alone.</source>
-      <translation>llama.cpp arbeitet nur auf diesem Computer.</translation>
+      <source>llama.cpp uses this computer only.</source>
+      <translation>llama.cpp nutzt nur diesen Computer.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -11413,18 +11411,18 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>Its config.json tells of {0} layers, and the tensors of layer {1} are not in its files.</source>
-      <translation>Seine config.json spricht von {0} Schichten, und die Tensoren von Schicht {1} sind nicht in seinen Dateien.</translation>
+      <source>Its config.json names {0} layers, but the tensors of layer {1} are not in its files.</source>
+      <translation>Seine config.json nennt {0} Schichten, aber die Tensoren von Schicht {1} fehlen in seinen Dateien.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>Its config.json tells of {0} layers, and its files hold tensors of layer {1}.</source>
-      <translation>Seine config.json spricht von {0} Schichten, und in seinen Dateien sind Tensoren von Schicht {1}.</translation>
+      <source>Its config.json names {0} layers, but its files contain tensors of layer {1}.</source>
+      <translation>Seine config.json nennt {0} Schichten, aber seine Dateien enthalten Tensoren von Schicht {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>By its config.json the tensor {0} is {1}, and in its files it is {2}.</source>
-      <translation>Nach seiner config.json ist der Tensor {0} {1} groß, und in seinen Dateien ist er {2}.</translation>
+      <source>In its config.json the tensor {0} is {1}, but in its files it is {2}.</source>
+      <translation>In seiner config.json ist der Tensor {0} {1} groß, in seinen Dateien aber {2}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
@@ -11860,13 +11858,13 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>“{0}” is a part of a model and has lost its name.</source>
-      <translation>„{0}“ ist ein Teil eines Modells und hat seinen Namen verloren.</translation>
+      <source>“{0}” is part of a model, but was renamed.</source>
+      <translation>„{0}“ ist ein Teil eines Modells, wurde aber umbenannt.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>It says that it is part {0} of {1}, and its name does not.</source>
-      <translation>Es sagt, es sei Teil {0} von {1}, und sein Name sagt es nicht.</translation>
+      <source>It is part {0} of {1}, but its name does not say so.</source>
+      <translation>Es ist Teil {0} von {1}, aber sein Name sagt das nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
@@ -11886,8 +11884,8 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>It calls itself {0} and says nothing of what it is made of.</source>
-      <translation>Es nennt sich {0} und sagt nichts darüber, woraus es gemacht ist.</translation>
+      <source>It calls itself {0} and does not describe its layers.</source>
+      <translation>Es nennt sich {0} und beschreibt seine Schichten nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
@@ -12056,12 +12054,12 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />
-      <source>it holds a value of type {0}, which is not known</source>
+      <source>it contains a value of type {0}, which is not known</source>
       <translation>es enthält einen Wert vom Typ {0}, der nicht bekannt ist</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />
-      <source>it holds a list that claims to have {0} entries</source>
+      <source>it contains a list that claims to have {0} entries</source>
       <translation>es enthält eine Liste, die {0} Einträge zu haben behauptet</translation>
     </message>
     <message>
@@ -12071,7 +12069,7 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />
-      <source>it holds a list of type {0}, which is not known</source>
+      <source>it contains a list of type {0}, which is not known</source>
       <translation>es enthält eine Liste vom Typ {0}, der nicht bekannt ist</translation>
     </message>
     <message>
@@ -12081,7 +12079,7 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />
-      <source>it holds a text that claims to be {0} bytes long</source>
+      <source>it contains a text that claims to be {0} bytes long</source>
       <translation>es enthält einen Text, der {0} Bytes lang zu sein behauptet</translation>
     </message>
     <message>
@@ -12116,7 +12114,7 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>It holds only the prediction layers of a model; Hearth runs those that are in the model's own file.</source>
+      <source>It contains only the prediction layers of a model; Hearth runs those that are in the model's own file.</source>
       <translation>Sie enthält nur die Vorhersageschichten eines Modells; Hearth führt die aus, die in der Datei des Modells stecken.</translation>
     </message>
     <message>
@@ -12211,7 +12209,7 @@
     <message>
       <location filename="../../engines/models/served.py" />
       <source>Whether this server guesses ahead is its own setting.</source>
-      <translation>Ob dieser Server vorausrät, stellt er selbst ein.</translation>
+      <translation>Ob dieser Server vorausrät, wird am Server eingestellt.</translation>
     </message>
     <message>
       <location filename="../../engines/models/served.py" />
@@ -12220,8 +12218,8 @@
     </message>
     <message>
       <location filename="../../engines/models/served.py" />
-      <source>Add its server: its models are then on the list.</source>
-      <translation>Füge seinen Server hinzu: Dann stehen seine Modelle auf der Liste.</translation>
+      <source>Add its server: its models then appear in the list.</source>
+      <translation>Füge seinen Server hinzu: Dann erscheinen seine Modelle in der Liste.</translation>
     </message>
     <message>
       <location filename="../../engines/mtp_words.py" />
@@ -12281,7 +12279,7 @@
     <message>
       <location filename="../../engines/openai/answering.py" />
       <source>Ask differently, or another server.</source>
-      <translation>Frag anders, oder einen anderen Server.</translation>
+      <translation>Frag anders, oder frag einen anderen Server.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
@@ -12315,7 +12313,7 @@
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />
-      <source>Ask for the answer anew, or write “go on” as the next message.</source>
+      <source>Ask for the answer again, or write “go on” as the next message.</source>
       <translation>Lass die Antwort neu schreiben, oder schreib „weiter“ als nächste Nachricht.</translation>
     </message>
     <message>
@@ -12333,7 +12331,7 @@
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Try again; if it fails again, ask whoever looks after the server.</source>
-      <translation>Versuche es noch einmal; schlägt es wieder fehl, frag, wer sich um den Server kümmert.</translation>
+      <translation>Versuche es noch einmal; schlägt es wieder fehl, frag beim Betreiber des Servers nach.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12427,8 +12425,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Check that it runs, its address, and the network between.</source>
-      <translation>Prüfe, ob er läuft, seine Adresse und das Netz dazwischen.</translation>
+      <source>Check its address, the network, and that it is running.</source>
+      <translation>Prüfe seine Adresse, das Netz und ob er läuft.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12437,8 +12435,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>It may want a certificate of yours, or not speak TLS at this port.</source>
-      <translation>Er will vielleicht ein Zertifikat von dir, oder er spricht an diesem Port kein TLS.</translation>
+      <source>It may require a client certificate, or not use TLS on this port.</source>
+      <translation>Vielleicht verlangt er ein Client-Zertifikat oder verwendet an diesem Port kein TLS.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12510,7 +12508,7 @@
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Ask whoever looks after the server whether your key may use this model, or enter another.</source>
-      <translation>Frag, wer sich um den Server kümmert, ob dein Schlüssel dieses Modell nutzen darf, oder gib einen anderen ein.</translation>
+      <translation>Frag beim Betreiber des Servers nach, ob dein Schlüssel dieses Modell nutzen darf, oder gib einen anderen ein.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12549,8 +12547,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Nothing listens there: the server is down or still starts, or the port is wrong.</source>
-      <translation>Dort hört nichts zu: Der Server ist aus oder startet noch, oder der Port ist falsch.</translation>
+      <source>Nothing answers there: the server is down or still starting, or the port is wrong.</source>
+      <translation>Dort antwortet nichts: Der Server ist aus oder startet noch, oder der Port ist falsch.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12580,7 +12578,7 @@
     <message>
       <location filename="../../engines/openai/faults.py" />
       <source>Nobody that this computer trusts has signed it, it is for another name, it has expired, or the clock is wrong.</source>
-      <translation>Niemand, dem dieser Computer vertraut, hat es unterschrieben, es gilt für einen anderen Namen, es ist abgelaufen, oder die Uhr geht falsch.</translation>
+      <translation>Niemand, dem dieser Computer vertraut, hat es signiert, es gilt für einen anderen Namen, es ist abgelaufen, oder die Uhr geht falsch.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12609,8 +12607,8 @@
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
-      <source>Check that it runs, and its address.</source>
-      <translation>Prüfe, ob er läuft, und seine Adresse.</translation>
+      <source>Check its address, and that it is running.</source>
+      <translation>Prüfe seine Adresse und ob er läuft.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/faults.py" />
@@ -12819,8 +12817,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />
-      <source>vLLM keeps keys and values in 8 bits, as fp8, whichever fewer bits are chosen.</source>
-      <translation>vLLM hält Schlüssel und Werte in 8 Bit als fp8, welche kleinere Zahl auch gewählt ist.</translation>
+      <source>The KV cache of vLLM has 8 bits (fp8), even if fewer are set.</source>
+      <translation>Der KV-Cache von vLLM hat 8 Bit (fp8), auch wenn weniger eingestellt sind.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />
@@ -12829,8 +12827,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />
-      <source>On the processor vLLM keeps keys and values in 16 bits, and not in fewer.</source>
-      <translation>Auf dem Prozessor hält vLLM Schlüssel und Werte in 16 Bit und nicht in weniger.</translation>
+      <source>On the processor, the KV cache of vLLM always has 16 bits.</source>
+      <translation>Auf dem Prozessor hat der KV-Cache von vLLM immer 16 Bit.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/engine.py" />
@@ -12859,8 +12857,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>vLLM did not get ready with “{0}”.</source>
-      <translation>vLLM wurde mit „{0}“ nicht bereit.</translation>
+      <source>vLLM could not finish loading “{0}”.</source>
+      <translation>vLLM konnte „{0}“ nicht fertig laden.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -12904,13 +12902,13 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>With “{0}” its keys and values take {1} GiB, and {2} GiB are free for them.</source>
-      <translation>Mit „{0}“ brauchen seine Schlüssel und Werte {1} GiB, und {2} GiB sind dafür frei.</translation>
+      <source>With “{0}” the KV cache takes {1} GiB, and {2} GiB are free for it.</source>
+      <translation>Mit „{0}“ braucht der KV-Cache {1} GiB, und {2} GiB sind dafür frei.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>Take a context of {0} tokens, or keep its keys and values in 8 bits.</source>
-      <translation>Nimm einen Kontext von {0} Token, oder halte seine Schlüssel und Werte in 8 Bit.</translation>
+      <source>Take a context of {0} tokens, or an 8-bit KV cache.</source>
+      <translation>Nimm einen Kontext von {0} Token oder einen KV-Cache mit 8 Bit.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -12929,8 +12927,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>Its keys and values would take {0} GiB, and {1} GiB of the computer’s memory are free.</source>
-      <translation>Seine Schlüssel und Werte würden {0} GiB brauchen, und {1} GiB Arbeitsspeicher sind frei.</translation>
+      <source>Its KV cache would take {0} GiB, and {1} GiB of the computer’s memory are free.</source>
+      <translation>Sein KV-Cache würde {0} GiB brauchen, und {1} GiB Arbeitsspeicher sind frei.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -12974,8 +12972,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source> It speaks CUDA {0}.{1}.</source>
-      <translation> Er spricht CUDA {0}.{1}.</translation>
+      <source> It supports CUDA {0}.{1}.</source>
+      <translation> Er unterstützt CUDA {0}.{1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -12984,8 +12982,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>The installed vLLM needs a driver that speaks CUDA 13, which is R580 or later.{0}</source>
-      <translation>Das installierte vLLM braucht einen Treiber, der CUDA 13 spricht, also R580 oder neuer.{0}</translation>
+      <source>The installed vLLM needs a driver that supports CUDA 13, which is R580 or later.{0}</source>
+      <translation>Das installierte vLLM braucht einen Treiber, der CUDA 13 unterstützt, also R580 oder neuer.{0}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -13024,8 +13022,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>This card cannot keep keys and values in 8 bits.</source>
-      <translation>Diese Karte kann Schlüssel und Werte nicht in 8 Bit halten.</translation>
+      <source>This card cannot use an 8-bit KV cache.</source>
+      <translation>Diese Karte kann keinen KV-Cache mit 8 Bit nutzen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -13064,8 +13062,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>vLLM could not listen.</source>
-      <translation>vLLM konnte keine Verbindung annehmen.</translation>
+      <source>vLLM could not open its port.</source>
+      <translation>vLLM konnte seinen Port nicht öffnen.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -13186,8 +13184,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/guardian.py" />
-      <source>a worker can be looked after on Linux only</source>
-      <translation>ein Worker lässt sich nur unter Linux betreuen</translation>
+      <source>a worker can be supervised on Linux only</source>
+      <translation>ein Worker lässt sich nur unter Linux überwachen</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/host.py" />
@@ -13196,8 +13194,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/host.py" />
-      <source>The way from Windows to ports of WSL2 on this computer is closed.</source>
-      <translation>Der Weg von Windows zu Anschlüssen von WSL2 auf diesem Computer ist zu.</translation>
+      <source>Windows does not forward the ports of WSL2 on this computer.</source>
+      <translation>Windows leitet auf diesem Computer keine Ports von WSL2 weiter.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/host.py" />
@@ -13368,13 +13366,13 @@
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
-      <source>Choose the model it was made for; this one is then used beside it.</source>
-      <translation>Wähle das Modell, für das es gemacht wurde; dieses wird dann daneben verwendet.</translation>
+      <source>Choose the model it was made for; this one then helps it.</source>
+      <translation>Wähle das Modell, für das es gemacht wurde; dieses hilft ihm dann.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
-      <source>What lies in {0} is damaged, or no adapter.</source>
-      <translation>Was in {0} liegt, ist beschädigt oder kein Adapter.</translation>
+      <source>{0} is damaged or is not an adapter.</source>
+      <translation>{0} ist beschädigt oder kein Adapter.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />
@@ -13455,12 +13453,12 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>{0} free on the disk</source>
-      <translation>{0} auf dem Datenträger frei</translation>
+      <translation>{0} auf der Festplatte frei</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Free {0} GB in Windows, where the disk of its Linux grows.</source>
-      <translation>Gib in Windows {0} GB frei, denn dort wächst die Platte seines Linux.</translation>
+      <translation>Gib in Windows {0} GB frei, denn dort wächst die Festplatte seines Linux.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13529,8 +13527,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>It speaks CUDA up to {0}; this vLLM is built for CUDA {1}.</source>
-      <translation>Er spricht CUDA bis {0}; dieses vLLM ist für CUDA {1} gebaut.</translation>
+      <source>It supports CUDA up to {0}; this vLLM is built for CUDA {1}.</source>
+      <translation>Er unterstützt CUDA bis {0}; dieses vLLM ist für CUDA {1} gebaut.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13540,7 +13538,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>The {0} is too old for vLLM.</source>
-      <translation>Die {0} ist für vLLM zu alt.</translation>
+      <translation>Für vLLM zu alt: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13555,11 +13553,11 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Little of the {0}'s memory is free: {1}.</source>
-      <translation>Vom Speicher der {0} ist wenig frei: {1}.</translation>
+      <translation>Wenig Grafikspeicher frei auf {0}: {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Hardly a model with its context fits into less than {0} GB.</source>
+      <source>Few models fit with their context into less than {0} GB.</source>
       <translation>In weniger als {0} GB passt kaum ein Modell mit seinem Kontext.</translation>
     </message>
     <message>
@@ -13575,7 +13573,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>There is not enough room on the disk: {0} are free.</source>
-      <translation>Auf dem Datenträger ist nicht genug Platz: {0} sind frei.</translation>
+      <translation>Auf der Festplatte ist nicht genug Platz: {0} sind frei.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13600,7 +13598,7 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Some models have kernels compiled for this card at their first start.</source>
-      <translation>Manche Modelle lassen bei ihrem ersten Start Kernel für diese Karte übersetzen.</translation>
+      <translation>Für manche Modelle werden beim ersten Start Kernel für diese Karte kompiliert.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13624,8 +13622,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>vLLM's own processes take some of it besides the card's, and more as a model is read.</source>
-      <translation>vLLMs eigene Prozesse brauchen neben dem der Karte auch davon, und mehr, während ein Modell gelesen wird.</translation>
+      <source>vLLM's own processes need main memory, too, and more of it while a model is loaded.</source>
+      <translation>vLLMs eigene Prozesse brauchen auch Arbeitsspeicher, und mehr davon, während ein Modell geladen wird.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
@@ -13684,8 +13682,8 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />
-      <source>WSL2 is here, but no distribution in it; Docker's or Podman's are for them alone.</source>
-      <translation>WSL2 ist da, aber keine Distribution darin; die von Docker oder Podman sind nur für diese selbst.</translation>
+      <source>WSL2 has no Linux that Hearth can use; Docker's and Podman's do not count.</source>
+      <translation>WSL2 hat kein Linux, das Hearth nutzen kann; die von Docker und Podman zählen nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/windows.py" />

@@ -118,7 +118,7 @@ UNUSABLE = Gpu(
     False,
     "NVIDIA 580",
     False,
-    "This build of llama.cpp has no part for NVIDIA cards (CUDA or Vulkan).",
+    "This build of llama.cpp does not support NVIDIA cards (CUDA or Vulkan).",
 )
 
 SPLIT = "graphics card and processor"

@@ -75,13 +75,13 @@ class NewChat:
 
 PRESETS: Final = (
     Preset(
-        "exact", "Exact",
+        "exact", "Precise",
         {"temperature": 0.0, "top_k": 1, "top_p": 1.0, "min_p": 0.0, "repeat_penalty": 1.0},
         builtin=True,
     ),
     Preset("balanced", "Balanced", {name: getattr(Settings(), name) for name in SAMPLING}, True),
     Preset(
-        "lively", "Lively",
+        "lively", "Creative",
         {"temperature": 1.1, "top_k": 0, "top_p": 1.0, "min_p": 0.06, "repeat_penalty": 1.05},
         builtin=True,
     ),

@@ -49,7 +49,7 @@ def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
     elif is_good(results):
         head = f"Same answer up to rounding: {amount} are identical with and without MTP."
     else:
-        head = f"Not the same answer: {amount} are identical, then the answers part."
+        head = f"Not the same answer: {amount} are identical, then the answers differ."
     lines = [head]
     if not any(result.check.accepted for result in results):
         lines.append("No guessed token was accepted, so this shows little.")

@@ -64,7 +64,7 @@ def mtp_sentence(it: Placed) -> str:
     if mtp.kind == "none" or mtp.help == "off":
         return mtp.why
     if not it.whole:
-        return "Off: with a part of the model on the processor, guessing ahead seldom pays."
+        return "Off: with a part of the model on the processor, guessing ahead rarely helps."
     if mtp.kind == "embedded" and not it.variant.head:
         return "Off: this file comes without the model's MTP head."
     if not it.parts.drafter:

@@ -30,7 +30,7 @@ class EngineSettings:
         -1,
         "Engines",
         "Layers with experts in RAM",
-        "Of a mixture of experts that is too large for the graphics card.",
+        "For a mixture of experts that is too large for the graphics card.",
         also="moe gpu offload memory",
         lowest="Automatic",
         ge=-1,
@@ -69,7 +69,7 @@ class EngineSettings:
         1,
         "Engines",
         "Computers that share the layers",
-        "Over Ray, which must run on each of them; 1 is this computer alone.",
+        "Over Ray, which must run on each of them; 1 is only this computer.",
         also="cluster ray pipeline",
         ge=1,
         le=64,
@@ -78,7 +78,7 @@ class EngineSettings:
         0,
         "Engines",
         "Tokens drafted ahead by vLLM",
-        "With MTP. Automatic follows the model’s makers. vLLM starts again for a change.",
+        "With MTP. Automatic uses what the model’s makers recommend. A change restarts vLLM.",
         also="mtp speculative draft",
         unit="tokens",
         lowest="Automatic",
@@ -97,8 +97,8 @@ class EngineSettings:
         "",
         "Engines",
         "LoRA adapter",
-        "The name of one of the adapters for vLLM. Empty is the model by itself. Can differ per "
-        "chat and assistant.",
+        "The name of one of the adapters for vLLM, or empty for none. Can differ per chat and "
+        "assistant.",
         also="fine-tune lora peft",
     )
     vllm_idle: int = setting(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_type_hints
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_type_hints
 
 from app.core.engines.names import PROPER_NAMES
 from app.core.errors import NoSuchSetting, SettingsInvalid
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from engines.types import KvType, Sampling
 
 RENAMED: dict[str, str] = {}
+_SHOWN: Final = {"compact": "Summarise", "link": "Use in place", "usual": "Normal"}
+"""Words of settings that the form does not write as they are stored."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Settings(EngineSettings):
         100,
         "Appearance",
         "Zoom",
-        "Of the whole window. Ctrl and + or - change it, too.",
+        "For the whole window. Ctrl and + or - also change it.",
         also="scale size bigger larger smaller",
         unit="%",
         ge=60,
@@ -71,7 +73,7 @@ class Settings(EngineSettings):
         14,
         "Appearance",
         "Text size",
-        "Of messages.",
+        "For messages.",
         also="font size bigger larger letters",
         unit="px",
         ge=10,
@@ -87,7 +89,7 @@ class Settings(EngineSettings):
     announce: bool = setting(
         True,
         "Appearance",
-        "Read answers to screen readers",
+        "Let screen readers read answers",
         "Sentence by sentence, and when one is done, stopped or has failed.",
         also="accessibility voice orca nvda",
     )
@@ -144,7 +146,7 @@ class Settings(EngineSettings):
         {},
         "Desktop",
         "Shortcuts",
-        "The commands whose keys you changed, with their keys; the list of shortcuts edits them.",
+        "Shortcuts that you have changed. Edit them in the list of shortcuts.",
         in_form=False,
     )
     system_prompt: str = setting(
@@ -243,7 +245,7 @@ class Settings(EngineSettings):
         "leave_out",
         "Answers",
         "When a chat outgrows the context",
-        "Leave out its oldest messages, sum them up, or stop and say so. Can differ per chat.",
+        "Leave out its oldest messages, summarise them, or send nothing. Can differ per chat.",
         also="full compact summary long",
     )
     model: str = setting(
@@ -286,14 +288,14 @@ class Settings(EngineSettings):
         "ask",
         "Model",
         "Adding a model file",
-        "Link uses the file where it is; Copy makes another in Hearth’s folder.",
+        "Use it where it is, or copy it into Hearth’s folder.",
         also="import gguf file",
     )
     threads: int = setting(
         0,
         "Model",
         "Processor threads",
-        "How many the model computes with.",
+        "How many threads a model uses.",
         also="cpu cores",
         lowest="Automatic",
         ge=0,
@@ -367,7 +369,7 @@ class Settings(EngineSettings):
         7,
         "Privacy",
         "Daily copies of your chats",
-        "Kept in the data folder, one a day. A deleted chat stays in them until they go.",
+        "In the data folder, one a day. Deleted chats stay in older copies until they expire.",
         also="backup restore",
         lowest="None",
         ge=0,
@@ -485,6 +487,8 @@ def is_multiline(field: SettingField) -> bool:
 
 def shown(word: str) -> str:
     """Return a setting's word as the form writes it: “Leave out”."""
+    if word in _SHOWN:
+        return _SHOWN[word]
     if word in PROPER_NAMES:
         return PROPER_NAMES[word]
     words = word.replace("_", " ")

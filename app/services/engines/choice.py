@@ -202,7 +202,7 @@ def _none_here(
             what,
             f"{_ITS[engine]} {chosen.price}",
             "Download it first.",
-            terminal=f"Get it: `hearth models pull {label}`"
+            terminal=f"Download it: `hearth models pull {label}`"
             + (
                 f", and its drafter: `hearth models pull {chosen.drafter}`"
                 if chosen.drafter

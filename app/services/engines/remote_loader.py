@@ -47,7 +47,7 @@ class RemoteLoads:
         raise NotAModel(
             f"“{entry.name}” needs no memory of this computer.",
             "It runs on another server.",
-            "Ask whoever runs that server what it can hold.",
+            "Ask whoever runs that server what fits there.",
         )
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:

@@ -211,7 +211,7 @@ class AssistantList(PartPage):
         if not names:
             self._service.copy(draft)
             return
-        dialog = VariablesDialog(self.tr("Before it is added"), names, parent=self.window())
+        dialog = VariablesDialog(self.tr("Fill in the assistant"), names, parent=self.window())
         dialog.filled.connect(lambda values: self._service.copy(draft, values))
         dialog.open()
 

@@ -105,9 +105,9 @@ class SamplingForm(QWidget):
 
     def _name(self, preset: Preset) -> str:
         names = {
-            "exact": self.tr("Exact"),
+            "exact": self.tr("Precise"),
             "balanced": self.tr("Balanced"),
-            "lively": self.tr("Lively"),
+            "lively": self.tr("Creative"),
         }
         return names.get(preset.id, preset.name) if preset.builtin else preset.name
 

@@ -108,7 +108,7 @@ class ScratchWindow(QMainWindow):
         self.chooser.shown.connect(self._show_models)
         self._add_actions(settings.current)
         self.page.open_chat(None)
-        self.page.composer.set_assistant(self.tr("the model, off the record"))
+        self.page.composer.set_assistant(self.tr("the model; nothing is saved"))
         self.chooser.tell()
         self.page.composer.focus()
 

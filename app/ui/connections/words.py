@@ -33,9 +33,9 @@ def purpose_word(purpose: Purpose) -> str:
         "download a model": _tr("Download a model"),
         "refresh the catalogue": _tr("Refresh the catalogue"),
         "test a token": _tr("Test a token"),
-        "look at a server": _tr("Look at a server of yours"),
-        "list a server's models": _tr("List the models of a server of yours"),
-        "ask a server": _tr("Chat on a server of yours"),
+        "look at a server": _tr("Check your server"),
+        "list a server's models": _tr("List your server’s models"),
+        "ask a server": _tr("Chat on your server"),
         "get an engine": _tr("Download an engine"),
     }[purpose]
 
@@ -87,7 +87,7 @@ def summary(found: Traffic | None) -> str:
         )
         parts.append(_tr("Hearth has connected to {0} since {1}.").format(hosts, day(found.since)))
         parts.append(_sent(found))
-        parts.append(_tr("{0} came back.").format(small_size(found.received)))
+        parts.append(_tr("It received {0}.").format(small_size(found.received)))
     else:
         parts.append(_tr("No connection has left this computer."))
     if found.refused:
@@ -111,14 +111,14 @@ def _sent(found: Traffic) -> str:
     if "ask a server" in found.purposes:
         what.append(_tr("your chats, to a server that you chose"))
     if {"look at a server", "list a server's models"} & set(found.purposes):
-        what.append(_tr("the key of a server of yours to that server"))
+        what.append(_tr("your server’s key to that server"))
     if "get an engine" in found.purposes:
         what.append(_tr("the names of an engine’s packages"))
     if set(found.purposes) & _NAMING:
         what.append(_tr("the names of models"))
     if "test a token" in found.purposes:
         what.append(_tr("your token to its own host"))
-    return _tr("Nothing was sent but {0}.").format(_joined(what))
+    return _tr("It sent only {0}.").format(_joined(what))
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -79,7 +79,7 @@ class Announcer(QObject):
     def _words(self, answer: StoredMessage) -> tuple[str, str]:
         """Return title and text; nothing of the answer, unless that is allowed."""
         if answer.state == "failed":
-            return self.tr("An answer could not be finished"), self.tr("Hearth says why.")
+            return self.tr("An answer could not be finished"), self.tr("Open Hearth for details.")
         title = self.tr("Your answer is ready")
         if not self._settings.current.notify_text:
             return title, ""

@@ -49,7 +49,7 @@ class Drops(QObject):
         if models:
             self.models.emit(models)
         if any(kind_of(path) == "picture" for path in paths):
-            self._notifier.say(self.tr("Hearth cannot see pictures yet; that comes later."))
+            self._notifier.say(self.tr("Hearth cannot read pictures yet."))
         for path in paths:
             if kind_of(path) == "other" and not self._take_chats(path):
                 self._take_text(path)

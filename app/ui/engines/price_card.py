@@ -43,7 +43,7 @@ class PriceCard(QWidget):
         self._facts: dict[str, Label] = {}
         for row, (name, words) in enumerate(
             (
-                ("priceDownload", self.tr("Download")),
+                ("priceDownload", self.tr("Download size")),
                 ("priceDisk", self.tr("Disk space")),
                 ("priceTime", self.tr("Time")),
                 ("priceTouched", self.tr("What changes")),

@@ -42,7 +42,7 @@ class MtpCard(Panel):
         self.box.addWidget(self._sentence)
         row = QHBoxLayout()
         row.setSpacing(12)
-        self._button = LabelledButton("check", self.tr("Check: same answer?"), "checkMtp")
+        self._button = LabelledButton("check", self.tr("Compare answers"), "checkMtp")
         self._button.clicked.connect(self._press)
         self._bar = QProgressBar()
         self._bar.setObjectName("checkProgress")
@@ -96,7 +96,7 @@ class MtpCard(Panel):
         elif isinstance(error, UserError):
             self._over(in_full(error), problem=True)
         else:
-            self._over(self.tr("The check could not finish."))
+            self._over(self.tr("The comparison could not finish."))
             self._notifier.error(error)
 
     def _over(self, text: str, *, problem: bool = False) -> None:
@@ -111,7 +111,7 @@ class MtpCard(Panel):
         self._result.setVisible(bool(text))
 
     def _show_running(self, running: bool) -> None:
-        text = self.tr("Stop") if running else self.tr("Check: same answer?")
+        text = self.tr("Stop") if running else self.tr("Compare answers")
         self._button.redraw("stop" if running else "check", text)
         self._bar.setVisible(running)
         self._what.setVisible(running)

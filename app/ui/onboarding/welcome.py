@@ -52,7 +52,7 @@ class Welcome(PartPage):
         self._title.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self._title)
         self._promise = Label(
-            self.tr("Private: what you write and what is answered stays on this computer."),
+            self.tr("Private: questions and answers stay on this computer."),
             "muted",
             name="promise",
             wrap=True,

@@ -194,7 +194,7 @@ class PromptList(PartPage):
             self._content.addWidget(Label(self.tr("No prompts yet"), "title"))
             words = self.tr(
                 "A prompt is a text that you write once and use again. Type / in a "
-                "message to find it; anything in {{double braces}} is filled in then."
+                "message to find it; what is in {{double braces}} is filled in for each use."
             )
             self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
         elif not found:

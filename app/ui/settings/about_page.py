@@ -54,7 +54,7 @@ class AboutPage(QWidget):
         self._column.addWidget(Label(self.tr("About"), "title"))
         self._column.addWidget(
             Label(
-                self.tr("Hearth stands under the Apache Licence 2.0, and so does its guide."),
+                self.tr("Hearth and its guide are under the Apache Licence 2.0."),
                 wrap=True,
             )
         )
@@ -66,10 +66,10 @@ class AboutPage(QWidget):
         self._column.addWidget(_heading(self.tr("Folders")))
         for name, title, path in self._folders:
             self._column.addLayout(self._folder(name, title, path))
-        self._column.addWidget(_heading(self.tr("Licences of what Hearth uses")))
+        self._column.addWidget(_heading(self.tr("Third-party licences")))
         self._licences = QPlainTextEdit()
         self._licences.setObjectName("licences")
-        self._licences.setAccessibleName(self.tr("Licences of what Hearth uses"))
+        self._licences.setAccessibleName(self.tr("Third-party licences"))
         self._licences.setReadOnly(True)
         self._licences.setTabChangesFocus(True)
         self._licences.setFixedHeight(_LICENCES_HEIGHT)

@@ -294,7 +294,7 @@ class Sidebar(QWidget):
         empty: dict[Scope, str] = {
             "chats": self.tr("Your chats will be listed here."),
             "archive": self.tr(
-                "The archive is empty. Archived chats are kept here, out of the list."
+                "The archive is empty. Archived chats appear here instead of in the list."
             ),
             "trash": self.tr("The trash is empty. Deleted chats can be restored from here."),
         }

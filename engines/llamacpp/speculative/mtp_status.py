@@ -49,8 +49,8 @@ def not_here(costs: Costs, share: float) -> str:
     if share >= least or least > _HARDLY_EVER:
         return "Off for now: no gain in this text"
     return (
-        f"Off for now: {round(100 * share)} % of the guesses in this text were right lately,"
-        f" and it pays from {max(round(100 * least), round(100 * share) + 1)} %"
+        f"Off for now: only {round(100 * share)} % of the latest guesses were right,"
+        f" and it helps from {max(round(100 * least), round(100 * share) + 1)} %"
     )
 
 

@@ -278,8 +278,8 @@ def _split(name: str, gguf: Gguf) -> tuple[int, int]:
         return 0, 1
     if not 0 <= number < count or not named or int(named[2]) != count:
         raise ModelDamaged(
-            f"“{name}” is a part of a model and has lost its name.",
-            f"It says that it is part {number + 1} of {count}, and its name does not.",
+            f"“{name}” is part of a model, but was renamed.",
+            f"It is part {number + 1} of {count}, but its name does not say so.",
             f"Give all parts one name that ends in -{number + 1:05}-of-{count:05}.gguf.",
         )
     return number, count
@@ -376,7 +376,7 @@ def _layers(
     if not hparams.known:
         raise UnknownArchitecture(
             f"“{name}” is a kind of model that Hearth does not know.",
-            f"It calls itself {hparams.architecture!r} and says nothing of what it is made of.",
+            f"It calls itself {hparams.architecture!r} and does not describe its layers.",
             "Choose another model, or look whether a newer version of Hearth knows this one.",
         )
     for key in (Names.LLM.BLOCK_COUNT, Names.LLM.CONTEXT_LENGTH, Names.LLM.EMBEDDING_LENGTH):

@@ -278,13 +278,13 @@ class _Source:
         if kind == _STRING:
             return tuple(text.decode(errors="replace") for text in self._strings(count))
         if kind not in _SCALARS:
-            raise BadGguf(f"it holds a value of type {kind}, which is not known")
+            raise BadGguf(f"it contains a value of type {kind}, which is not known")
         numbers = self._unpack(_SCALARS[kind], count)
         return tuple(bool(number) for number in numbers) if kind == _BOOL else numbers
 
     def _array(self, kind: int, count: int, *, distinct: bool) -> Value:
         if count > MAX_ARRAY:
-            raise BadGguf(f"it holds a list that claims to have {count} entries")
+            raise BadGguf(f"it contains a list that claims to have {count} entries")
         if kind == _STRING and distinct:
             return Counted(count, self._skip_distinct(count))
         if count <= KEPT_ARRAY:
@@ -295,7 +295,7 @@ class _Source:
         elif kind in _SCALARS:
             self.skip(count * struct.calcsize(f"<{_SCALARS[kind]}"))
         else:
-            raise BadGguf(f"it holds a list of type {kind}, which is not known")
+            raise BadGguf(f"it contains a list of type {kind}, which is not known")
         return Counted(count)
 
     def _skip_distinct(self, count: int) -> str:
@@ -325,7 +325,7 @@ class _Source:
                 self._need(8)
             length = length_at(self._piece, self._at)[0]
             if length > MAX_STRING:
-                raise BadGguf(f"it holds a text that claims to be {length} bytes long")
+                raise BadGguf(f"it contains a text that claims to be {length} bytes long")
             if self._at + 8 + length > len(self._piece):
                 self._need(8 + length)
             start = self._at + 8

@@ -184,7 +184,7 @@ def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
         return Finding(
             False,
             f"The NVIDIA driver {driver} is too old.",
-            f"It speaks CUDA up to {now}; this vLLM is built for CUDA {least}.",
+            f"It supports CUDA up to {now}; this vLLM is built for CUDA {least}.",
             "Update the driver to version 580 or newer, then restart the computer.",
             "cuda",
         )
@@ -212,7 +212,7 @@ def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:
         return Finding(
             False,
             f"Little of the {best.name}'s memory is free: {free}.",
-            f"Hardly a model with its context fits into less than {FREE_VRAM / _GB:.0f} GB.",
+            f"Few models fit with their context into less than {FREE_VRAM / _GB:.0f} GB.",
             "Close programs that use the card before you start vLLM.",
             "vram",
             warning=True,
@@ -228,7 +228,7 @@ def _ram(info: SystemInfo) -> Iterator[Finding]:
         yield Finding(
             False,
             f"WSL2 has little memory: {there}.",
-            "vLLM's own processes take some of it besides the card's, and more as a model is read.",
+            "vLLM's own processes need main memory, too, and more of it while a model is loaded.",
             "Raise “memory” under [wsl2] in .wslconfig in your Windows folder, then run "
             "“wsl --shutdown”.",
             "ram",

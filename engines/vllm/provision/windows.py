@@ -49,7 +49,7 @@ def trouble(wsl: Wsl2) -> Trouble:
         case "empty":
             return Trouble(
                 "There is no Linux in this Windows yet.",
-                "WSL2 is here, but no distribution in it; Docker's or Podman's are for them alone.",
+                "WSL2 has no Linux that Hearth can use; Docker's and Podman's do not count.",
                 "Run “wsl --install -d Ubuntu-24.04”, choose a name and a password when "
                 "it asks for them, then check again.",
             )

@@ -81,8 +81,8 @@ def test_a_preset_keeps_how_answers_are_drawn(
     qtbot: QtBot, tasks: Tasks, database: Database
 ) -> None:
     service = Assistants(AssistantStore(database), tasks)
-    preset = service.keep_preset("Lively", Settings(temperature=0.33))
-    assert (preset.name, preset.settings["temperature"]) == ("Lively 2", 0.33)
+    preset = service.keep_preset("Creative", Settings(temperature=0.33))
+    assert (preset.name, preset.settings["temperature"]) == ("Creative 2", 0.33)
     settle(qtbot, tasks)
     assert Assistants(AssistantStore(database), tasks).presets()[-1] == preset
     service.remove_preset(preset.id)

@@ -49,7 +49,7 @@ def test_another_place_on_the_bus_is_another_card() -> None:
     native = native_gpus([device("Arc A770", "Vulkan", "0000:04:00.0")], MEMORY)
     first, second = merge(native, [SYSTEM])
     assert (first.usable, second.usable) == (True, False)
-    assert second.why_not == "This build of llama.cpp has no part for Intel graphics (Vulkan)."
+    assert second.why_not == "This build of llama.cpp does not support Intel graphics (Vulkan)."
 
 
 def test_cards_of_one_source_are_never_merged() -> None:

@@ -41,7 +41,7 @@ def test_laptop(tmp_path: Path) -> None:
     assert found.memory.limit_bytes is None
     [gpu] = found.gpus
     assert (gpu.vendor, gpu.integrated, gpu.usable) == ("intel", True, False)
-    assert gpu.why_not == "This build of llama.cpp has no part for Intel graphics (Vulkan)."
+    assert gpu.why_not == "This build of llama.cpp does not support Intel graphics (Vulkan)."
     assert found.notes == ()
 
 

@@ -86,9 +86,9 @@ def test_after_a_failure_nobody_looks_for_a_while() -> None:
     ("command", "why"),
     [
         (speaking('{"fault": "A driver is missing."}'), "A driver is missing."),
-        (speaking("nonsense", code=3), "Its code was 3."),
+        (speaking("nonsense", code=3), "It ended with code 3."),
         (speaking('[{"name": "half"}]'), "failed"),
-        (("/no/such/program", "x"), "The system starts no process"),
+        (("/no/such/program", "x"), "The system could not start a process"),
     ],
 )
 def test_what_goes_wrong_is_said(command: tuple[str, ...], why: str) -> None:

@@ -50,7 +50,13 @@ def test_from_vllm_to_llama() -> None:
     assert (found.plan.model, found.plan.threads, found.plan.draft_max) == (GGUF, 6, MAX_DEPTH)
     assert (found.plan.parallel, found.plan.adapters, found.plan.memory_share) == (1, (), None)
     said = " ".join(found.notes)
-    for word in ("one conversation at a time", "no share", "whole layers", "alone", "LoRA"):
+    for word in (
+        "one conversation at a time",
+        "no share",
+        "whole layers",
+        "this computer only",
+        "LoRA",
+    ):
         assert word in said, word
 
 

@@ -115,7 +115,7 @@ def shapes(folder: Path) -> Shapes:
         ({"pre_projection.weight": [128, 256]}, "", "pre_projection.weight is 128 × 384"),
         ({"post_projection.weight": [128, 128]}, "", "post_projection.weight is 192 × 128"),
         ({"model.layers.0.self_attn.q_proj.weight": [128, 64]}, "", "in its files it is 128 × 64"),
-        ({"model.layers.2.norm.weight": [128]}, "", "hold tensors of layer 2"),
+        ({"model.layers.2.norm.weight": [128]}, "", "contain tensors of layer 2"),
         ({}, "model.layers.1.", "the tensors of layer 1 are not"),
     ],
 )
@@ -137,7 +137,7 @@ def test_a_model_whose_tensors_contradict_its_description_is_refused(tmp_path: P
     good = shapes(TARGET)
     read_checkpoint(write_checkpoint(tmp_path / "good", config, good))
     for name, wrong in (("few", {"num_hidden_layers": 5}), ("wide", {"hidden_size": 256})):
-        with pytest.raises(ModelDamaged, match=r"By its config\.json|tells of 5 layers"):
+        with pytest.raises(ModelDamaged, match=r"In its config\.json|names 5 layers"):
             read_checkpoint(write_checkpoint(tmp_path / name, {**config, **wrong}, good))
 
 

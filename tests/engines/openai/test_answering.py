@@ -235,7 +235,7 @@ def test_what_came_before_a_fault_is_kept(serve: Serve, reach: Reach, end: Reply
 def test_a_server_that_is_down_is_said(reach: Reach) -> None:
     with OpenAiServer() as server:
         via = reach(server)
-    with pytest.raises(ServerUnreachable, match="Nothing listens"):
+    with pytest.raises(ServerUnreachable, match="Nothing answers there"):
         run(ask("Hello"), via)
 
 

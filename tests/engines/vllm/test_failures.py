@@ -126,7 +126,7 @@ ROWS = [
         "engine_unavailable",
         "open_settings",
         "kv_type",
-        "8 bits",
+        "8-bit KV cache",
     ),
     (
         (

@@ -143,7 +143,7 @@ def test_acceptance_is_the_worker_s_own(shared_vllm: VllmEngine) -> None:
 def test_a_wish_that_needs_a_restart_is_said(shared_vllm: VllmEngine) -> None:
     report = done_of(run(shared_vllm, ask("What is Hearth?", mtp="off", max_tokens=8))).mtp
     assert (report.mode, report.active) == ("off", True)
-    assert "with a new start" in report.reason
+    assert "with a restart" in report.reason
 
 
 def test_sampling_with_drafts_is_sampling(shared_vllm: VllmEngine) -> None:

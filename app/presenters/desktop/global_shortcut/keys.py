@@ -16,6 +16,10 @@ _SIGNS = {
 }  # fmt: skip
 
 
+class KeysInvalid(ValueError):
+    """These keys cannot be a global shortcut; the sentence says why."""
+
+
 @dataclass(frozen=True)
 class Keys:
     """A key with its modifiers.
@@ -37,14 +41,14 @@ class Keys:
 
 
 def read(text: str) -> Keys:
-    """Parse keys. Raises ValueError with half a sentence that says what is wrong."""
+    """Parse keys. Raises KeysInvalid."""
     *before, last = [part.strip() for part in text.split("+")]
     unknown = next((part for part in before if part.lower() not in _MODIFIERS), None)
     if unknown is not None:
-        raise ValueError(f"“{unknown}” is no key to hold; those are Ctrl, Alt, Shift and Meta")
+        raise KeysInvalid(f"“{unknown}” cannot begin a shortcut; Ctrl, Alt, Shift and Meta can.")
     held = {_MODIFIERS[part.lower()] for part in before}
     if not held - {"Shift"}:
-        raise ValueError("Ctrl, Alt or Meta has to be held, or the key could not be typed")
+        raise KeysInvalid("Add Ctrl, Alt or Meta: the key by itself is needed for writing.")
     modifiers = tuple(each for each in ("Ctrl", "Alt", "Shift", "Meta") if each in held)
     return Keys(modifiers, _key(last))
 
@@ -59,4 +63,4 @@ def _key(text: str) -> str:
         return _SIGNS[text]
     if name[:1] == "f" and name[1:].isdigit() and 1 <= int(name[1:]) <= 24:
         return name.upper()
-    raise ValueError(f"“{text}” is not a key that can be used for this")
+    raise KeysInvalid(f"“{text}” cannot be used as a key of this shortcut.")

@@ -63,12 +63,12 @@ class GlobalShortcut(QObject):
         if not self._text.strip():
             self._say("")
             return
-        from app.presenters.desktop.global_shortcut.keys import read
+        from app.presenters.desktop.global_shortcut.keys import KeysInvalid, read
 
         try:
             keys = read(self._text)
-        except ValueError as error:
-            self._say(f"{error}.")
+        except KeysInvalid as error:
+            self._say(str(error))
             return
         if not sys.platform.startswith("linux"):
             self._say(_ELSEWHERE)

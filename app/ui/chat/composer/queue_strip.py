@@ -142,7 +142,7 @@ class QueueStrip(QWidget):
         self.setObjectName("queueStrip")
         self._rows: list[QueueRow] = []
         panel = Panel("card", "queueCard", margins=(1.5, 0.75, 1, 0.75), spacing=0.5)
-        panel.setAccessibleName(self.tr("Messages that wait"))
+        panel.setAccessibleName(self.tr("Waiting messages"))
         self._head = Label("", "small", name="queueHead")
         self._send = QPushButton(self.tr("Send"))
         self._send.setObjectName("queueSend")

@@ -140,7 +140,7 @@ class _Rows(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return part.words
         if role == Qt.ItemDataRole.ToolTipRole and part.id:
-            return self.tr("Go to this message; its pin keeps it in the context.")
+            return self.tr("Pinned, so it stays in the context. Go to this message.")
         if role == Qt.ItemDataRole.AccessibleTextRole:
             said = (self.who(part), part.words, self.state(part), tokens(part.tokens))
             return ", ".join(it for it in said if it)

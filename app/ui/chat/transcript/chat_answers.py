@@ -339,9 +339,9 @@ class ChatAnswers(QObject):
         words = self.tr("It is the same for {0} words, then differs.").format(found.words)
         if found.reasons:
             reasons = ", ".join(translated(reason) for reason in found.reasons)
-            words = self.tr("{0} Different from then: {1}.").format(words, reasons)
+            words = self.tr("{0} Changed since then: {1}.").format(words, reasons)
         else:
-            words = self.tr("{0} All settings are the same as then.").format(words)
+            words = self.tr("{0} All settings are unchanged.").format(words)
         former = self.tr("Show the previous one")
         self._notifier.offer(
             words, former, lambda: self._branches.go(original.chat_id, original.id)

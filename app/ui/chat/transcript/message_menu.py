@@ -72,8 +72,8 @@ def again_menu(
     menu = _menu("againChoices", parent)
     for name, text, changes in (
         ("againPlain", _tr("message", "Answer again"), {}),
-        ("againExact", _tr("message", "More exact"), {"temperature": 0.2}),
-        ("againLively", _tr("message", "More lively"), {"temperature": 1.1}),
+        ("againExact", _tr("message", "More precise"), {"temperature": 0.2}),
+        ("againLively", _tr("message", "More creative"), {"temperature": 1.1}),
     ):
         action = menu.addAction(text)
         action.setObjectName(name)

@@ -16,9 +16,9 @@ def wait_words(wait: Wait) -> str:
         return _tr("wait", "Waits for the engine")
     one = wait.count == 1
     words = {
-        "queue": _tr("wait", "Waits for its turn: 1 answer is before it")
+        "queue": _tr("wait", "Waits for its turn: 1 answer is ahead of it")
         if one
-        else _tr("wait", "Waits for its turn: {1} answers are before it"),
+        else _tr("wait", "Waits for its turn: {1} answers are ahead of it"),
         "full": _tr("wait", "Waits for its turn: {0} writes one answer at a time")
         if one
         else _tr("wait", "Waits for its turn: {0} writes {1} answers at a time"),

@@ -103,7 +103,7 @@ class OwnSettings(Panel):
         self.box.addWidget(self._summary)
         self._rows: dict[str, OwnSetting] = {}
         self._form = Panel("plain", "ownForm", margins=(0, 1, 0, 0), spacing=2)
-        self._add(self.tr("Loading it"), LOAD, general)
+        self._add(self.tr("Loading"), LOAD, general)
         self._add(self.tr("Its answers"), (*ANSWERING, *THINKING, *ENGINE), general)
         self._toggle = LabelledButton("sliders", "", "toggleOwnSettings")
         self._toggle.clicked.connect(lambda: self._unfold(self._form.isHidden()))

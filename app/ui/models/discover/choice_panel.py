@@ -57,7 +57,7 @@ class ChoicePanel(Panel):
             self.box.addWidget(Label(line, "muted", name="comesAlong", wrap=True))
         self._button = LabelledButton(
             "download",
-            self.tr("Get, {0}").format(size(files.bytes_total)),
+            self.tr("Download {0}").format(size(files.bytes_total)),
             "getVariant",
             look="primary",
             tone="on_accent",

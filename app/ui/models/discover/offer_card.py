@@ -85,7 +85,7 @@ class OfferCard(Panel):
 
     def _facts(self) -> str:
         offer = self.offer
-        download = self.tr("Download about {0}") if offer.about else self.tr("Download {0}")
+        download = self.tr("about {0}") if offer.about else "{0}"
         facts = [download.format(size(offer.disk_bytes))]
         if not offer.at_least:
             rate = figure(offer.tokens_per_s, 0 if offer.tokens_per_s >= 10 else 1)
@@ -103,12 +103,12 @@ class OfferCard(Panel):
         kind = self.offer.kind
         self._get = LabelledButton(
             "download",
-            self.tr("Get it"),
+            self.tr("Download"),
             f"get-{kind}",
             look="primary" if main else "",
             tone="on_accent" if main else "muted",
         )
-        self._get.setAccessibleName(self.tr("Get {0}").format(self.offer.name))
+        self._get.setAccessibleName(self.tr("Download {0}").format(self.offer.name))
         self._get.clicked.connect(lambda: self.get.emit(self.offer))
         more = LabelledButton("box", more_text, f"more-{kind}", look="link", tone="accent_text")
         more.setAccessibleName(f"{more_text}: {self.offer.name}")

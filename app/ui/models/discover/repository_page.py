@@ -97,7 +97,7 @@ class GateCard(Panel):
             )
         )
         second = (
-            self.tr("2.  Your token is here already. Come back and press “Get”.")
+            self.tr("2.  Your token is here already. Come back and press “Download”.")
             if has_token
             else self.tr("2.  Make a token in your account that may read, and enter it here.")
         )
@@ -161,10 +161,10 @@ class RepositoryPage(PartPage):
         self.column.addLayout(self._content)
         self._card = MarkdownView(Parser(), BASE)
         self._card.setObjectName("modelCard")
-        self._card.setAccessibleName(self.tr("What its owner says"))
+        self._card.setAccessibleName(self.tr("Description"))
         self._card.link.connect(self.link)
         self._card_box = Panel("card", "modelCardBox", margins=(2.5, 2, 2.5, 2), spacing=1.5)
-        self._card_box.box.addWidget(Label(self.tr("What its owner says"), "group"))
+        self._card_box.box.addWidget(Label(self.tr("Description"), "group"))
         self._card_box.box.addWidget(self._card)
         self.column.addWidget(self._card_box)
         self.column.addStretch(1)
@@ -293,7 +293,7 @@ class RepositoryPage(PartPage):
         if drafts:
             what = self.tr("This is a drafter, not a model to chat with.")
             do = self.tr(
-                "It helps the model in its name to answer faster. Get that model: its "
+                "It helps the model in its name to answer faster. Download that model: its "
                 "drafter is included where there is one."
             )
         card.box.addWidget(Label(what, "strong", wrap=True))

@@ -100,7 +100,7 @@ class TokenDialog(Dialog):
     def _start(self) -> None:
         self._save.setEnabled(False)
         self._field.setEnabled(False)
-        self._say(self.tr("Asking the Hub whose it is…"), "muted")
+        self._say(self.tr("Checking the token…"), "muted")
         self.save.emit(self._field.text().strip())
 
     def _say(self, text: str, look: str) -> None:

@@ -357,7 +357,7 @@ class DownloadsPage(PartPage):
         texts = QVBoxLayout()
         texts.setSpacing(2)
         texts.addWidget(Label(self.tr("No downloads."), "strong"))
-        said = self.tr("Models that you get under Discover appear here.")
+        said = self.tr("Models that you download under Discover appear here.")
         texts.addWidget(Label(said, "muted", wrap=True))
         card.box.addLayout(texts, 1)
         button = LabelledButton("search", self.tr("Discover models"), "discoverModels")

@@ -74,6 +74,7 @@ def test_an_unknown_setting_is_refused() -> None:
     ("word", "written"),
     [
         ("leave_out", "Leave out"),
+        ("compact", "Summarise"),
         ("ctrl+enter", "Ctrl+Enter"),
         ("q8_0", "q8_0"),
         ("auto", "Auto"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.presenters.desktop.global_shortcut.keys import Keys, read
+from app.presenters.desktop.global_shortcut.keys import Keys, KeysInvalid, read
 
 
 def test_keys_are_read_in_any_spelling() -> None:
@@ -23,15 +23,15 @@ def test_each_system_gets_its_own_spelling() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("H", "has to be held"),
-        ("Shift+H", "has to be held"),
-        ("Strg+H", "“Strg” is no key to hold"),
-        ("Ctrl+", "is not a key"),
-        ("Ctrl+Enter", "“Enter” is not a key"),
-        ("Ctrl+F99", "“F99” is not a key"),
-        ("Ctrl+ü", "“ü” is not a key"),
+        ("H", "Add Ctrl, Alt or Meta"),
+        ("Shift+H", "Add Ctrl, Alt or Meta"),
+        ("Strg+H", "“Strg” cannot begin a shortcut"),
+        ("Ctrl+", "cannot be used as a key"),
+        ("Ctrl+Enter", "“Enter” cannot be used as a key"),
+        ("Ctrl+F99", "“F99” cannot be used as a key"),
+        ("Ctrl+ü", "“ü” cannot be used as a key"),
     ],
 )
 def test_what_cannot_be_used_is_said(text: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason.replace("+", r"\+")):
+    with pytest.raises(KeysInvalid, match=reason.replace("+", r"\+")):
         read(text)

@@ -84,8 +84,8 @@ def test_two_chats_are_written_at_the_same_time(ui: Ui, hold: threading.Event) -
 @pytest.mark.parametrize(
     ("wait", "words"),
     [
-        (Wait("queue", count=1), "Waits for its turn: 1 answer is before it"),
-        (Wait("queue", count=3), "Waits for its turn: 3 answers are before it"),
+        (Wait("queue", count=1), "Waits for its turn: 1 answer is ahead of it"),
+        (Wait("queue", count=3), "Waits for its turn: 3 answers are ahead of it"),
         (Wait("full", "Qwen", 4), "Waits for its turn: Qwen writes 4 answers at a time"),
         (Wait("model", "Qwen"), "Waits until Qwen has answered, and makes room"),
         (Wait("loading", "Qwen"), "Waits while Qwen is being loaded"),

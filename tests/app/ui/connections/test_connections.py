@@ -48,8 +48,8 @@ def test_connections_are_listed_summed_up_filtered_and_copied(ui: Ui) -> None:
         ui.app.ledger.add(connection)
     ui.press("Ctrl+Shift+J")
     ui.qtbot.waitUntil(lambda: "2 hosts" in summary(ui))
-    assert "Nothing was sent but the words of a search and the names of models." in summary(ui)
-    assert "5.0 GB came back. One was blocked" in summary(ui)
+    assert "It sent only the words of a search and the names of models." in summary(ui)
+    assert "It received 5.0 GB. One was blocked" in summary(ui)
     shown = cells(ui)
     assert [row[5] for row in shown] == ["Blocked", "200", "200"]
     assert shown[1][1:5] == ["cdn.example:443", "Download a model", "0 B", "5.0 GB"]
@@ -100,4 +100,4 @@ def test_the_switch_shows_and_turns_the_setting(ui: Ui) -> None:
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_each_purpose_says_what_it_sent(purpose: Purpose) -> None:
     found = Traffic(("host",), 0.0, 1, 0, 1, 1, (purpose,))
-    assert "Nothing was sent but ." not in words._sent(found)
+    assert "It sent only ." not in words._sent(found)

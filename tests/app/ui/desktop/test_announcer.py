@@ -104,7 +104,7 @@ def test_a_failure_is_told_without_its_text(told: tuple[Answering, Shown, Announ
     answering, shown, _ = told
     failed = replace(ANSWER, state="failed", failure=Failure("x", "What", "Why", "Do"))
     answer(answering, failed)
-    assert shown.shown == [("An answer could not be finished", "Hearth says why.", "chat")]
+    assert shown.shown == [("An answer could not be finished", "Open Hearth for details.", "chat")]
 
 
 def test_a_quick_answer_is_not_announced(

@@ -145,6 +145,6 @@ def test_keys_for_everywhere_say_what_is_wrong(ui: Ui) -> None:
     ui.presenters.settings.set("quick_ask_keys", "Ctrl+Alt+H")
     assert "No desktop with global shortcuts" in ui.window.desktop.notes()["quick_ask_keys"]
     ui.presenters.settings.set("quick_ask_keys", "H")
-    assert "has to be held" in ui.window.desktop.notes()["quick_ask_keys"]
+    assert "Add Ctrl, Alt or Meta" in ui.window.desktop.notes()["quick_ask_keys"]
     ui.presenters.settings.set("quick_ask_keys", "")
     assert ui.window.desktop.notes()["quick_ask_keys"] == ""

@@ -35,7 +35,7 @@ def test_the_break_even_is_where_the_best_depth_costs_what_it_brings() -> None:
     assert truth.break_even(costs) == pytest.approx(0.5, abs=0.01)
     assert truth.break_even(CHEAP) < 0.2
     assert truth.not_here(costs, 0.31) == (
-        "Off for now: 31 % of the guesses in this text were right lately, and it pays from 50 %"
+        "Off for now: only 31 % of the latest guesses were right, and it helps from 50 %"
     )
     assert truth.not_here(costs, 0.52) == "Off for now: no gain in this text"
 

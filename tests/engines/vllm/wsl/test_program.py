@@ -100,7 +100,7 @@ def test_without_a_card_the_driver_is_one_for_windows(windows: Windows, tmp_path
     ("kind", "words"),
     [
         ("absent", ["not installed", "wsl --install", "administrator"]),
-        ("empty", ["no distribution", "wsl --install -d"]),
+        ("empty", ["no Linux that Hearth can use", "wsl --install -d"]),
         ("old", ["WSL1", "wsl --set-version Debian 2"]),
         ("broken", ["does not start", "E_FAIL", "wsl -d Debian"]),
         ("silent", ["does not answer", "wsl --shutdown"]),

@@ -258,7 +258,7 @@ def test_a_check_says_that_the_answer_is_the_same(ui: Ui, hold: threading.Event)
     hold.set()
     assert result(ui) == "Same answer: 512 tokens of 8 prompts are identical with and without MTP."
     assert not ui.has("checkProgress")
-    assert ui.find(QPushButton, "checkMtp").accessibleName() == "Check: same answer?"
+    assert ui.find(QPushButton, "checkMtp").accessibleName() == "Compare answers"
 
 
 def test_a_difference_is_shown_with_its_place_and_its_gap(ui: Ui) -> None:

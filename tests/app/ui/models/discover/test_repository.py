@@ -83,7 +83,7 @@ def test_files_beside_the_model_are_no_sizes_and_come_along(discover: Ui) -> Non
 def test_parts_are_one_size_and_got_together(discover: Ui) -> None:
     open_page(discover)
     discover.click("variant-Q8_0")
-    assert discover.find(QPushButton, "getVariant").text() == "Get, 8.2 GB"
+    assert discover.find(QPushButton, "getVariant").text() == "Download 8.2 GB"
     discover.click("getVariant")
     discover.qtbot.waitUntil(lambda: len(discover.app.downloads.downloads()) == 1)
     wanted = discover.app.downloads.downloads()[0].wanted
