@@ -88,8 +88,7 @@ class ModelPicker(Popover):
     def open_under(self, button: QWidget) -> None:
         """Show it below its button, no larger than the window has room for."""
         window = button.window()
-        for part in (self, *self.findChildren(QWidget)):
-            part.ensurePolished()  # sizes that are set before are taken for those without zoom
+        self.polish()
         width = min(scaled(_WIDTH), window.width() - 2 * GRID)
         least = self.list.minimumSizeHint().height()
         self.list.setFixedHeight(least)

@@ -35,7 +35,7 @@ class Popover(QWidget):
     def open_at(self, anchor: QWidget, *, above: bool = False) -> None:
         """Show it under a widget, or above it where there is more room or that is wanted."""
         room = anchor.screen().availableGeometry()
-        self.ensurePolished()
+        self.polish()
         whole = self.card.sizeHint()
         size = whole.boundedTo(room.size() - QSize(2 * GRID, 2 * GRID))
         bar = scaled(BAR) if size.height() < whole.height() else 0
@@ -50,6 +50,11 @@ class Popover(QWidget):
             y = max(room.top() + GRID, below.y() - anchor.height() - self.height() - GRID)
         self.move(x, y)
         self.show()
+
+    def polish(self) -> None:
+        """Give all parts the zoom, for sizes that are wanted before they are shown."""
+        for part in (self, *self.findChildren(QWidget)):
+            part.ensurePolished()
 
 
 def fit_words(label: Label, width: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.core.chats.asked import Asked, from_json
 from app.core.chats.conversation import AnswerFacts, StoredMessage
@@ -12,6 +12,7 @@ from app.core.engines.names import proper_name
 from app.ui.look.format import figure, moment, tokens
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.popover import Popover, fit_words
@@ -144,13 +145,9 @@ class AnswerFactsCard(Popover):
         again.clicked.connect(self._reproduce)
         copy = LabelledButton("copy", self.tr("Copy"), "copyFacts")
         copy.clicked.connect(self._copy)
-        buttons = QHBoxLayout()
+        buttons = FlowRow(again, copy)
         buttons.setContentsMargins(0, GRID // 2, 0, 0)
-        buttons.setSpacing(GRID)
-        buttons.addWidget(again)
-        buttons.addWidget(copy)
-        buttons.addStretch(1)
-        self.card.box.addLayout(buttons)
+        self.card.box.addWidget(buttons)
         again.setFocus()
 
     def _reproduce(self) -> None:
