@@ -538,6 +538,7 @@ class MainWindow(WindowFrame):
         for tells in (generation.begun, generation.crashed, presenters.answering.waiting.changed):
             tells.connect(self.refresh)
         generation.ended.connect(self._answer_ended)
+        generation.saved.connect(lambda _: self.refresh())
 
     def _connect_models(self) -> None:
         presenters, chooser = self.presenters, self.chooser
