@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.chats.chat import ListedChat
+from app.core.chats.chat import ChatMark, ListedChat
 from app.core.chats.places import Folder, Place, RemovedFolder
 from app.presenters.drafts import Drafts
 from app.presenters.tasks import STORE, Tasks
@@ -63,6 +63,10 @@ class Chats(QObject):
     def count_since(self, place: Place, when: float) -> int:
         """Count those that were used at `when` or later; in seconds since 1970."""
         return self._lists.count_since(place, when)
+
+    def marks(self, place: Place) -> Mapping[ChatMark, int]:
+        """Count the chats of a place by their marks, the strongest first."""
+        return self._lists.marks(place)
 
     def chat(self, chat_id: str) -> ListedChat | None:
         """Return a chat wherever it lies, the trash too; None if it is gone for good."""

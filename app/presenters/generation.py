@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.core.chats.answers import AnswerEvent, AnswerOptions, Compaction, Ended, Ready
 from app.core.chats.assistants import NewChat
@@ -17,7 +18,10 @@ from app.presenters.tasks import ENGINE, STORE, Failed, Task, Tasks
 from app.services.answers.answers import Answers
 from app.services.answers.in_progress import AnswerInProgress
 from app.store.chats import ChatStore
+from engines.errors import UserError
 from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextDelta, WasReasoning
+
+_RETRY_MS = 3000
 
 Asked = Callable[[StoredMessage], object]
 """Called with a question that was saved."""
@@ -27,8 +31,8 @@ Asked = Callable[[StoredMessage], object]
 class _Answer:
     """The state of one answer, from its asking until nothing is at work on it any more.
 
-    heard: how many characters of it were told. unsaved: as it ended, where that could not be
-    saved; then this stays until the answer is continued.
+    heard: how many characters of it were told. told: as it ended. unsaved: as it has yet to be
+    saved, where that failed; then this stays until it is, or the answer is continued.
     """
 
     writing: AnswerInProgress
@@ -38,6 +42,7 @@ class _Answer:
     heard: int = 0
     ended: bool = False
     at_work: bool = True
+    told: StoredMessage | None = None
     unsaved: StoredMessage | None = None
 
     @property
@@ -63,8 +68,11 @@ class Generation(QObject):
     compacting(answer_id, Compaction): older turns are summed up before it, or could not be.
     mtp(chat_id, MtpReport): what MTP does, also once at the end.
     ended(answer): complete, stopped or failed, as it was saved.
+    saved(answer): one that could not be saved when it ended is saved after all.
     crashed(error): a bug of ours.
     Several answers of a chat may be on their way, on different branches.
+
+    retry_ms: how long after a save that failed, on a full disk for example, the next is tried.
     """
 
     asked = Signal(object)
@@ -79,6 +87,7 @@ class Generation(QObject):
     was_reasoning = Signal(str)
     compacting = Signal(str, object)
     ended = Signal(object)
+    saved = Signal(object)
     crashed = Signal(Exception)
     _progressed = Signal(str, float)
     _waited = Signal(str, object)
@@ -90,6 +99,7 @@ class Generation(QObject):
         settings: SettingsService,
         tasks: Tasks,
         parent: QObject | None = None,
+        retry_ms: int = _RETRY_MS,
     ) -> None:
         super().__init__(parent)
         self._store = store
@@ -100,8 +110,11 @@ class Generation(QObject):
         self._quiet: list[Callable[[], object]] = []
         self._progressed.connect(self._pass_progress_on)
         self._waited.connect(self._pass_wait_on)
-        # Who listens may be gone before what is on its way comes.
-        tasks.closing.connect(self._answered.clear)
+        self._retry = QTimer(self)
+        self._retry.setSingleShot(True)
+        self._retry.setInterval(retry_ms)
+        self._retry.timeout.connect(self._save_unsaved)
+        tasks.closing.connect(self._close)
 
     def ask(
         self,
@@ -219,12 +232,12 @@ class Generation(QObject):
     def so_far(self, answer: StoredMessage) -> StoredMessage:
         """Return a stored answer with the text that has been told since it was last saved.
 
-        One whose last save failed is kept here with its text, until it is continued and saved.
+        One whose last save failed is kept here with its text, until it is saved.
         """
         it = self._latest(answer.id)
         if it is None or (it.ended and it.unsaved is None):
             return answer
-        return it.unsaved or it.writing.so_far(answer, it.heard)
+        return it.told or it.writing.so_far(answer, it.heard)
 
     def _latest(self, answer_id: str) -> _Answer | None:
         """Return the state of an answer, since it was asked for or continued."""
@@ -292,10 +305,46 @@ class Generation(QObject):
                     self.compacting.emit(answer.id, event)
                 case MtpReport():
                     self.mtp.emit(answer.chat_id, event)
-                case Ended(message, saved):
-                    it.ended = True
-                    it.unsaved = None if saved else message
-                    self.ended.emit(message)
+                case Ended():
+                    self._end(it, event)
+
+    def _end(self, it: _Answer, end: Ended) -> None:
+        it.ended = True
+        it.told, it.unsaved = end.message, end.unsaved
+        if it.unsaved is not None:
+            self._retry.start()
+        self.ended.emit(end.message)
+
+    def _save_unsaved(self) -> None:
+        """Try again to save the answers whose end could not be saved."""
+        for it in self._answered:
+            if it.unsaved is not None:
+                self._save(it, it.unsaved)
+
+    def _save(self, it: _Answer, answer: StoredMessage) -> None:
+        def saved(_: None) -> None:
+            if it.unsaved is not None:  # or it was continued meanwhile
+                it.unsaved = None
+                self._forget(it)
+                self.saved.emit(answer)
+
+        def failed(error: Exception) -> None:
+            if isinstance(error, UserError):
+                self._retry.start()
+            else:
+                self.crashed.emit(error)
+
+        self._tasks.run(lambda: self._store.save_answer(answer), saved, failed, on=STORE)
+
+    def _close(self) -> None:
+        """Save what is still to be saved; who listens may be gone before anything else comes."""
+        self._retry.stop()
+        answered = self._answered.copy()
+        self._answered.clear()
+        for it in answered:
+            if it.unsaved is not None:
+                with contextlib.suppress(UserError):  # its user was told when it ended
+                    self._store.save_answer(it.unsaved)
 
     def _over(self, it: _Answer) -> None:
         """Note that nothing is at work on an answer any more."""

@@ -38,6 +38,7 @@ class LoadedModels(QObject):
         self._runtime = runtime
         self._tasks = tasks
         self._loading: dict[str, Task] = {}
+        self._shares: dict[str, float] = {}
         self._ejecting: set[str] = set()
 
     def states(self) -> dict[str, LoadState]:
@@ -47,6 +48,10 @@ class LoadedModels(QObject):
         states |= dict.fromkeys(self._loading, "loading")
         return {**states, **dict.fromkeys(self._ejecting & states.keys(), "ejecting")}
 
+    def shares(self) -> dict[str, float]:
+        """Return how far the loads from here are, by the id of the model: 0.0 to 1.0."""
+        return self._shares.copy()
+
     def load(self, model: str, settings: Settings) -> None:
         """Load a model as these settings want it, after the answers that are there."""
         if model in self._loading:
@@ -55,11 +60,15 @@ class LoadedModels(QObject):
         def work(cancel: CancelToken) -> Iterator[None]:
             entry = self._library.find(model)
             options = load_options_of(settings, entry.engine)
-            self._runtime.lease(entry, options, lambda _: None, cancel).close()
+            self._runtime.lease(entry, options, progress, cancel).close()
             yield None
+
+        def progress(share: float) -> None:
+            self._shares[model] = share
 
         def over() -> None:
             del self._loading[model]
+            self._shares.pop(model, None)
             self.changed.emit()
 
         def broke(error: Exception) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from app.core.chats.chat import ListedChat
+from app.core.chats.chat import MARKS, ChatMark, ListedChat
 from app.core.chats.places import Place, PlaceKind
 from app.store.db import Database
-from app.store.rows import LISTED, listed_chat
+from app.store.rows import LISTED, MARK, listed_chat
 
 _HERE = "deleted IS NULL AND archived IS NULL"
 _WHERE: dict[PlaceKind, str] = {
@@ -60,6 +60,18 @@ class ChatLists:
                 (*_values(place), when),
             ).fetchone()
         return int(found[0])
+
+    def marks(self, place: Place) -> dict[ChatMark, int]:
+        """Count the chats of a place by their marks; the strongest comes first, "" is left out."""
+        with self._database.read() as db:
+            found = dict(
+                db.execute(
+                    f"SELECT {MARK} AS mark, count(*) FROM chats"  # noqa: S608  our own words
+                    f" WHERE {_WHERE[place.kind]} GROUP BY mark",
+                    _values(place),
+                ).fetchall()
+            )
+        return {mark: found[mark] for mark in MARKS if mark in found}
 
     def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
         """Return the ids of a folder's chats, pinned ones too, the last used first."""

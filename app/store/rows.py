@@ -6,16 +6,23 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
-from app.core.chats.chat import Chat, ChatMark, ListedChat
+from app.core.chats.chat import Chat, ListedChat
 
-LISTED = """SELECT chats.*,
-    (SELECT state FROM messages WHERE messages.id = leaf_id) AS ended,
-    EXISTS (
-        SELECT 1 FROM messages INDEXED BY messages_streaming
+MARK = """coalesce(
+    (
+        SELECT 'writing' FROM messages INDEXED BY messages_streaming
         WHERE state = 'streaming' AND chat_id = chats.id
-    ) AS writing,
-    EXISTS (SELECT 1 FROM waiting WHERE chat_id = chats.id) AS waits
-    FROM chats"""
+    ),
+    (
+        SELECT state FROM messages
+        WHERE messages.id = leaf_id AND state IN ('failed', 'interrupted')
+    ),
+    CASE WHEN unread THEN 'unread' END,
+    (SELECT 'waiting' FROM waiting WHERE chat_id = chats.id),
+    '')"""
+"""The mark of a row of `chats`: the strongest, as `MARKS` orders them."""
+
+LISTED = f"SELECT chats.*, {MARK} AS mark FROM chats"  # noqa: S608  our own words
 """Reads the rows for `listed_chat`."""
 
 if TYPE_CHECKING:
@@ -47,16 +54,7 @@ def chat_of(row: sqlite3.Row) -> Chat:
 
 def listed_chat(row: sqlite3.Row) -> ListedChat:
     """Make a chat with its mark from a row of `LISTED`."""
-    mark: ChatMark = ""
-    if row["writing"]:
-        mark = "writing"
-    elif row["ended"] in ("failed", "interrupted"):
-        mark = row["ended"]
-    elif row["unread"]:
-        mark = "unread"
-    elif row["waits"]:
-        mark = "waiting"
-    return ListedChat(**vars(chat_of(row)), unread=bool(row["unread"]), mark=mark)
+    return ListedChat(**vars(chat_of(row)), unread=bool(row["unread"]), mark=row["mark"])
 
 
 def message_of(row: sqlite3.Row) -> StoredMessage:

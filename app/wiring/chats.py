@@ -59,7 +59,7 @@ def in_background(
     daily = DailySnapshots(snapshots, presenters.settings, tasks, lambda: see_today(store))
     for failed in (daily.failed, chats.drafts.failed):
         failed.connect(chats.failed)
-    for signal in (chats.changed, generation.asked, generation.ended):
+    for signal in (chats.changed, generation.asked, generation.ended, generation.saved):
         signal.connect(search.keep_in_step)
     search.keep_in_step()
     return titles, daily

@@ -12,11 +12,18 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
+from app.core.chats.answers import AnswerOptions
+from app.core.chats.conversation import StoredMessage
+from app.presenters.generation import Generation
+from app.presenters.settings import SettingsService
+from app.presenters.tasks import Tasks
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folder import DataFolder
 from app.store.migrations import MIGRATIONS
+from app.store.settings_file import SettingsFile
 from app.wiring.app import open_app
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 
@@ -138,6 +145,31 @@ def test_a_chat_can_be_deleted_on_a_full_disk(hearth: Hearth, data_dir: Path, di
         assert done.returncode == 0, done.stderr
     assert ids(hearth) == there[3:]
     assert (data_dir / "snapshots" / "chats-2026-01-01.db").read_bytes() == b"the user's"
+
+
+def test_an_answer_that_ends_on_a_full_disk_is_saved_once_there_is_room(
+    qtbot: QtBot, data_dir: Path, disk: Path
+) -> None:
+    app, tasks = open_app(DataFolder(data_dir)), Tasks()
+    settings = SettingsService(SettingsFile(data_dir / "settings.json"))
+    generation = Generation(app.chats, app.answers, settings, tasks, retry_ms=20)
+    ended, saved = list[StoredMessage](), list[StoredMessage]()
+    refused: list[Exception] = []
+    generation.begun.connect(lambda _: fill(disk))
+    generation.ended.connect(ended.append)
+    generation.saved.connect(saved.append)
+    generation.ask(None, "Hello", AnswerOptions(), lambda _: None, refused.append)
+    qtbot.waitUntil(lambda: bool(ended or refused))
+    assert ended[0].failure is not None
+    assert ended[0].failure.code == "disk_full"
+    assert app.chats.path(ended[0].chat_id)[-1].text == ""
+    (disk / "other").unlink()
+    qtbot.waitUntil(lambda: bool(saved))
+    stored = app.chats.path(ended[0].chat_id)[-1]
+    assert stored.text
+    assert (stored.text, stored.state) == (ended[0].text, "complete")
+    tasks.close()
+    app.close()
 
 
 def test_what_cannot_be_done_is_said_and_nothing_changes(

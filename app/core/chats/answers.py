@@ -84,10 +84,13 @@ class Compaction:
 
 @dataclass(frozen=True)
 class Ended:
-    """The last event of a stored answer: the message as it was saved, or could not be."""
+    """The last event of a stored answer: the message as it was saved.
+
+    unsaved: the message as it has yet to be saved, where that failed; `message` says why, then.
+    """
 
     message: StoredMessage
-    saved: bool = True
+    unsaved: StoredMessage | None = None
 
 
 AnswerEvent = Event | Ready | Asked | Compaction | Ended

@@ -16,6 +16,9 @@ TitledBy = Literal["text", "model", "user"]
 ChatMark = Literal["", "writing", "failed", "interrupted", "unread", "waiting"]
 """What a list shows of a chat besides its title: what goes on there, or how its answer ended."""
 
+MARKS: tuple[ChatMark, ...] = ("writing", "failed", "interrupted", "unread", "waiting")
+"""Those that can be seen, the strongest first."""
+
 UNTITLED = "New chat"
 _TITLE_LENGTH = 48
 

@@ -92,7 +92,7 @@ class AnswerInProgress:
     def end(self) -> Ended:
         """Save it; returns its last event."""
         self._growing.end()
-        return Ended(*self._saving.end(self.so_far(self._written)))
+        return self._saving.end(self.so_far(self._written))
 
 
 class GrowingAnswer:
@@ -180,13 +180,14 @@ class Saving:
         now = self._now()
         self._due = now + max(EVERY_S, REST * (now - began))
 
-    def end(self, message: StoredMessage) -> tuple[StoredMessage, bool]:
-        """Save the message, or have it say why that fails; returns it and whether it was saved."""
+    def end(self, message: StoredMessage) -> Ended:
+        """Save the message, or have it say why that fails."""
         try:
             self._chats.save_answer(message)
         except UserError as error:
-            return replace(message, state="failed", failure=Failure.of(error)), False
-        return message, True
+            failed = replace(message, state="failed", failure=Failure.of(error))
+            return Ended(failed, unsaved=message)
+        return Ended(message)
 
 
 def asked_of(

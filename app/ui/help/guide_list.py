@@ -35,10 +35,10 @@ class GuideList(PartPage):
         self._language = Label(
             self.tr("The guides are written in English."), "muted", name="guidesLanguage", wrap=True
         )
+        self.column.addWidget(self._language)
         self._language.setHidden(
             QLocale().language() in {QLocale.Language.English, QLocale.Language.C}
         )
-        self.column.addWidget(self._language)
         self._content = QVBoxLayout()
         self._content.setSpacing(GRID)
         self.column.addLayout(self._content)

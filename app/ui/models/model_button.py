@@ -97,6 +97,7 @@ class ModelPicking(QObject):
         self._timer.setInterval(_LOOK_MS)
         self._timer.timeout.connect(self._look)
         self._states = self._presenters.loaded.states()
+        self._shares = self._presenters.loaded.shares()
         button.clicked.connect(self.open)
         chooser.shown.connect(self._show)
         presenters.loaded.changed.connect(self._look)
@@ -157,10 +158,11 @@ class ModelPicking(QObject):
             self._fill(self.picker)
 
     def _look(self) -> None:
-        """Show which models are in memory, where that has changed."""
-        states = self._presenters.loaded.states()
-        if states != self._states:
-            self._states = states
+        """Show which models are in memory, or how far on the way, where that has changed."""
+        loaded = self._presenters.loaded
+        states, shares = loaded.states(), loaded.shares()
+        if (states, shares) != (self._states, self._shares):
+            self._states, self._shares = states, shares
             if self.picker is not None:
                 self._fill(self.picker)
 
@@ -172,7 +174,7 @@ class ModelPicking(QObject):
 
     def _fill(self, picker: ModelPicker) -> None:
         entries, current = self._chooser.entries(), self._chooser.current()
-        picker.list.show_models(entries, current, self._facts, self._states)
+        picker.list.show_models(entries, current, self._facts, self._states, shares=self._shares)
         usual = self._chooser.usual
         if usual is not None:
             found = next((it for it in entries if usual in (it.id, it.name)), None)

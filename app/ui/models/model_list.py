@@ -268,6 +268,7 @@ class ModelList(QWidget):
         self._entries: Sequence[ModelEntry] = ()
         self._facts: Mapping[str, ListedFacts] = {}
         self._states: Mapping[str, LoadState] = {}
+        self._shares: Mapping[str, float] = {}
         self._current = ""
         self.field = QLineEdit()
         self.field.setObjectName("findModel")
@@ -318,12 +319,15 @@ class ModelList(QWidget):
         facts: Mapping[str, ListedFacts],
         states: Mapping[str, LoadState],
         otherwise: str = "",
+        shares: Mapping[str, float] | None = None,
     ) -> None:
         """Show models. current: the id or name of the one in use. states: of those in memory.
 
-        otherwise: the words for choosing none, whose id is "", where that can be chosen.
+        otherwise: the words for choosing none, whose id is "", where that can be chosen. shares:
+        how far those are that are being loaded, by their ids, as far as that is known.
         """
         self._entries, self._current, self._facts, self._states = entries, current, facts, states
+        self._shares = shares or {}
         marked = self.marked
         groups = [(heading, [self._choice(it) for it in its]) for heading, its in _groups(entries)]
         if otherwise:
@@ -383,10 +387,11 @@ class ModelList(QWidget):
             self._mark_row(rows[max(0, min(len(rows) - 1, at + by))])
 
     def _mark_row(self, row: int) -> None:
-        """Mark a row and bring it into view; -1 marks none."""
+        """Mark a row and bring it into view, unless it is marked already; -1 marks none."""
         index = self.choices.index(row) if row >= 0 else QModelIndex()
+        marks = index != self.view.currentIndex()
         self.view.setCurrentIndex(index)
-        if row >= 0:
+        if row >= 0 and marks:
             self.view.scrollTo(self.choices.index(0) if row == self._first() else index)
         self._none.setVisible(not self.choices.rows)
         self.view.setVisible(bool(self.choices.rows))
@@ -442,9 +447,10 @@ class ModelList(QWidget):
         return self._current in (entry.id, entry.name)
 
     def _choice(self, entry: ModelEntry) -> ModelChoice:
-        facts = self._facts.get(entry.id)
+        facts, share = self._facts.get(entry.id), self._shares.get(entry.id)
+        loading = self.tr("Loading, {0} %").format(round(share * 100)) if share else ""
         states = {
-            "loading": self.tr("Loading…"),
+            "loading": loading or self.tr("Loading…"),
             "loaded": self.tr("Loaded"),
             "ejecting": self.tr("Ejecting…"),
         }

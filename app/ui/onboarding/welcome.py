@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 _LEAST_FOR_FLAME = 320
 """Pixels; in less, the words come first."""
+
+GUIDE_QUESTIONS: Final = (
+    "What can you do?",
+    "How do I get a bigger model?",
+    "Where are my chats kept?",
+)
+"""What the guide is asked by its suggestions in every language: it understands English alone."""
 
 
 class Welcome(PartPage):
@@ -123,13 +130,15 @@ class Welcome(PartPage):
         self._suggestions.addWidget(
             Label(self.tr("Ask the guide") if guide else self.tr("For example"), "group")
         )
-        for number, question in enumerate(self._questions(kind), start=1):
+        shown = self._questions(kind)
+        asked = GUIDE_QUESTIONS if guide else shown
+        for number, (question, asks) in enumerate(zip(shown, asked, strict=True), start=1):
             button = RowButton(f"suggestion{number}", self.tr("Ask: {0}").format(question))
             button.setProperty("look", "suggestion")
             button.setToolTip(question)
             button.box.addWidget(ElidedLabel(question, name=f"question{number}"))
             button.let_clicks_through()
-            button.clicked.connect(lambda _=False, asked=question: self.suggested.emit(asked))
+            button.clicked.connect(lambda _=False, asks=asks: self.suggested.emit(asks))
             self._suggestions.addWidget(button)
 
     def show_offers(self, offers: Offers) -> None:

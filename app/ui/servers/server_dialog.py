@@ -165,7 +165,8 @@ class ServerDialog(Dialog):
         self._forget = QCheckBox(self.tr("Remove the current key"))
         self._forget.setObjectName("forgetServerKey")
         self._forget.setAccessibleName(self._forget.text())
-        self._forget.setVisible(not self._is_new)
+        if self._is_new:
+            self._forget.hide()
         self._take = QCheckBox(self.tr("Use the current key for the new address, too"))
         self._take.setObjectName("takeServerKey")
         self._take.setAccessibleName(self._take.text())

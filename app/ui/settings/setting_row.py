@@ -113,7 +113,8 @@ class SettingRow(QWidget):
         reset.setAccessibleName(self.tr("Reset {0}").format(name_of))
         reset.clicked.connect(self._reset)
         differs = FlowRow(Label(self.tr("Changed"), "small", name=f"differs-{self._name}"), reset)
-        differs.setVisible(self._resets and self._value != self._field.default)
+        if not self._resets or self._value == self._field.default:
+            differs.hide()
         return differs
 
     def _reset(self) -> None:

@@ -39,6 +39,7 @@ class BulkBar(Panel):
         self._buttons: dict[str, IconButton] = {}
         for deed, drawing, name in (
             ("pin", "pin", self.tr("Pin")),
+            ("unpin", "unpin", self.tr("Unpin")),
             ("archive", "archive", self.tr("Archive")),
             ("unarchive", "unarchive", self.tr("Unarchive")),
             ("restore", "restore", self.tr("Restore")),
@@ -56,10 +57,10 @@ class BulkBar(Panel):
         self.box.addLayout(below)
         self.hide()
 
-    def show_for(self, count: int, scope: Scope) -> None:
-        """Hidden until at least two chats are selected."""
+    def show_for(self, count: int, scope: Scope, *, pinned: bool) -> None:
+        """Hidden until at least two chats are selected. pinned: all of them are."""
         offered: dict[Scope, set[str]] = {
-            "chats": {"pin", "archive", "export", "delete"},
+            "chats": {"unpin" if pinned else "pin", "archive", "export", "delete"},
             "archive": {"unarchive", "export", "delete"},
             "trash": {"restore", "purge"},
         }

@@ -37,6 +37,7 @@ class ChatList(RowList):
         self.setAccessibleName(self.tr("Chats"))
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self._ids: list[str] = []
         self._quiet = False
         self._late = False
         self.selectionModel().currentChanged.connect(self._current_changed)
@@ -48,7 +49,7 @@ class ChatList(RowList):
         if self.state() is QAbstractItemView.State.EditingState:
             self._late = True
             return
-        ids = self.selected_ids() if scope in (None, self.scope) else []
+        ids = self._ids if scope in (None, self.scope) else []
         current = self.chats.chat_at(self.currentIndex().row())
         row, place = self.currentIndex().row(), self.verticalScrollBar().value()
         self._quiet = True
@@ -61,6 +62,7 @@ class ChatList(RowList):
         self.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
         self._quiet = False
         self.verticalScrollBar().setValue(place)
+        self._selection_changed()  # the same rows may hold other chats, or chats pinned since
 
     def show_chat(self, chat_id: str | None) -> None:
         """Mark the chat that the window shows; nothing is emitted."""
@@ -83,7 +85,12 @@ class ChatList(RowList):
 
     def selected_ids(self) -> list[str]:
         """Return the ids of the selected chats, from top to bottom."""
-        return [it for first, last in self._ranges() for it in self.chats.ids_in(first, last)]
+        return list(self._ids)
+
+    @property
+    def are_pinned(self) -> bool:
+        """Whether all selected chats are pinned."""
+        return all(self.chats.are_pinned(first, last) for first, last in self._ranges())
 
     def go_to_shown(self) -> None:
         """Make the chat that is shown the current row, and open the folder that it is in."""
@@ -197,9 +204,10 @@ class ChatList(RowList):
             self.opened.emit(chat.id)
 
     def _selection_changed(self) -> None:
-        count = sum(self.chats.chats_in(first, last) for first, last in self._ranges())
-        self.is_bulk = count > 1
-        self.selected.emit(count)
+        # Read now: once a chat has another place, its row is that of another chat until `reload`.
+        self._ids = [it for first, last in self._ranges() for it in self.chats.ids_in(first, last)]
+        self.is_bulk = len(self._ids) > 1
+        self.selected.emit(len(self._ids))
         self._refresh_soon()
 
 

@@ -17,7 +17,7 @@ from PySide6.QtCore import (
 )
 
 from app.core.chats.chat import ChatMark, ListedChat
-from app.core.chats.places import Place
+from app.core.chats.places import PINNED, Place
 from app.presenters.chats import Chats
 from app.ui.sidebar.rows import (
     ChatRow,
@@ -171,9 +171,10 @@ class ChatModel(QAbstractListModel):
                 ids += [chat.id for chat in self._chats.page(place, start, limit)]
         return ids
 
-    def chats_in(self, first: int, last: int) -> int:
-        """Count the chats in a range of rows, both ends included."""
-        return sum(self._layout.spot(row).offset is not None for row in range(first, last + 1))
+    def are_pinned(self, first: int, last: int) -> bool:
+        """Whether all chats in a range of rows are pinned, both ends included."""
+        spots = map(self._layout.spot, range(first, last + 1))
+        return all(it.section.place == PINNED for it in spots if it.offset is not None)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt declares it
         return 0 if parent.isValid() else self._layout.rows
@@ -250,10 +251,24 @@ class ChatModel(QAbstractListModel):
             if row.folded
             else self.tr("Folder {0}, expanded, {1} chats")
         )
-        return words.format(row.folder.name, row.count)
+        said = words.format(row.folder.name, row.count)
+        return ", ".join((said, *self._marks_in(row)))
+
+    def _marks_in(self, row: FolderRow) -> list[str]:
+        """Say how many chats of a folded folder have which mark."""
+        words: dict[ChatMark, str] = {
+            "writing": self.tr("chats with an answer being written: {0}"),
+            "failed": self.tr("chats whose last answer failed: {0}"),
+            "interrupted": self.tr("chats whose last answer was interrupted: {0}"),
+            "unread": self.tr("chats with a new answer: {0}"),
+            "waiting": self.tr("chats with messages waiting to be sent: {0}"),
+        }
+        return [words[mark].format(count) for mark, count in row.marks.items()]
 
     def _state(self, row: Row | None) -> str:
-        """Say what the mark of a chat means."""
+        """Say what the mark of a row means."""
+        if isinstance(row, FolderRow):
+            return "\n".join(self._marks_in(row))
         words: dict[ChatMark, str] = {
             "": "",
             "writing": self.tr("an answer is being written"),

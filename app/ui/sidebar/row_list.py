@@ -182,6 +182,7 @@ class RowDelegate(QStyledItemDelegate):
         self, painter: QPainter, room: QRect, row: FolderRow, theme: Theme, *, has_actions: bool
     ) -> None:
         count = str(row.count) if row.count and not has_actions else ""
+        _mark(painter, room, next(iter(row.marks), ""), theme)
         room.setLeft(room.left() - scaled(_GAP))
         for sign in ("right" if row.folded else "down", "folder"):
             _sign(painter, room, sign, theme.muted)

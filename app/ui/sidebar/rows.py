@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Literal, Protocol
 
-from app.core.chats.chat import Chat, ListedChat
+from app.core.chats.chat import Chat, ChatMark, ListedChat
 from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
 
 Scope = Literal["chats", "archive", "trash"]
@@ -25,6 +25,8 @@ class ChatRows(Protocol):
 
     def count_since(self, place: Place, when: float) -> int: ...
 
+    def marks(self, place: Place) -> Mapping[ChatMark, int]: ...
+
     def folders(self) -> list[Folder]: ...
 
 
@@ -37,11 +39,16 @@ class Heading:
 
 @dataclass(frozen=True)
 class FolderRow:
-    """The row of a folder. count: how many chats are in it, also while it is folded."""
+    """The row of a folder. count: how many chats are in it, also while it is folded.
+
+    marks: how many of its chats have which mark, the strongest first, while it is folded; else
+    each shows its own.
+    """
 
     folder: Folder
     count: int
     folded: bool
+    marks: Mapping[ChatMark, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ def layout_of(shelf: ChatRows, scope: Scope, folded: Collection[str], now: datet
     for folder in folders:
         place = folder_place(folder.id)
         count, is_folded = shelf.count(place), folder.id in folded
-        head = FolderRow(folder, count, is_folded)
+        head = FolderRow(folder, count, is_folded, shelf.marks(place) if is_folded else {})
         sections.append(ListSection(head, place, 0, 0 if is_folded else count))
     return Layout(sections + _by_day(shelf, now))
 

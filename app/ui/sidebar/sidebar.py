@@ -246,7 +246,7 @@ class Sidebar(QWidget):
 
     def _selected(self, count: int) -> None:
         if count > 1 or "bulk" in vars(self):
-            self.bulk.show_for(count, self.model.scope)
+            self.bulk.show_for(count, self.model.scope, pinned=self.chats.are_pinned)
             self._make_room()
 
     def _make_room(self) -> None:

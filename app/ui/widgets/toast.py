@@ -65,8 +65,8 @@ class Toast(Panel):
             drawing, action, "toastAction", look="link", tone="accent_text"
         )
         self.action.clicked.connect(self._act)
-        self.action.setVisible(self.acts)
         self.box.addWidget(self.action)
+        self.action.setVisible(self.acts)
         close = IconButton("close", self.tr("Dismiss"), "toastClose", size=16)
         close.clicked.connect(self.dismiss)
         self.box.addWidget(close)

@@ -113,11 +113,13 @@ class WindowFrame(QMainWindow):
             self._splitter.addWidget(panel)
         self._arrange()
 
-    def put_sidebar_away(self) -> bool:
-        """Show the page again, where the sidebar is in its place; returns whether it was."""
-        was = self._in_place
-        if was:
+    def uncover_page(self) -> bool:
+        """Show the page again, where the sidebar or a panel is in its place; returns if it was."""
+        was = self._main.isHidden()
+        if self._in_place:
             self.set_sidebar(False)
+        if self._main.isHidden():
+            self.show_panel(None)
         return was
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -134,7 +134,7 @@ class MainWindow(WindowFrame):
             self,
         )
         self.order = ChatOrder(self.sidebar, presenters.chats, presenters.search, self.chat_actions)
-        self.order.found.connect(self.put_sidebar_away)
+        self.order.found.connect(self.uncover_page)
 
     def _make_chat_page(self) -> None:
         """Make the chat page, which receives what was written and sent before."""
@@ -265,7 +265,7 @@ class MainWindow(WindowFrame):
     def go_to(self, page: str, part: str = "") -> None:
         shown = self.page_named(page)
         self.show_page(shown)
-        self.put_sidebar_away()
+        self.uncover_page()
         if part:
             cast(_WithParts, shown).show_part(part)
         self.refresh()
@@ -287,7 +287,7 @@ class MainWindow(WindowFrame):
 
     def _write(self) -> None:
         """Let the user write a message."""
-        self.put_sidebar_away()
+        self.uncover_page()
         self.page.composer.focus()
 
     def new_chat(self) -> None:
@@ -357,7 +357,7 @@ class MainWindow(WindowFrame):
     def escape(self) -> None:
         if self.sidebar.escape() or self.page.finding.escape():
             return
-        if self.put_sidebar_away():
+        if self.uncover_page():
             self.page.composer.focus()
             return
         self.page.stop()
@@ -538,6 +538,7 @@ class MainWindow(WindowFrame):
         for tells in (generation.begun, generation.crashed, presenters.answering.waiting.changed):
             tells.connect(self.refresh)
         generation.ended.connect(self._answer_ended)
+        generation.saved.connect(lambda _: self.refresh())
 
     def _connect_models(self) -> None:
         presenters, chooser = self.presenters, self.chooser

@@ -56,7 +56,7 @@ class Heard:
 def generation(services: Services, qtbot: QtBot, tmp_path: Path) -> Iterator[Generation]:
     tasks = Tasks()
     settings = SettingsService(SettingsFile(tmp_path / "settings.json"))
-    yield Generation(services.chats, services.answers, settings, tasks)
+    yield Generation(services.chats, services.answers, settings, tasks, retry_ms=20)
     tasks.close()
 
 
@@ -138,24 +138,62 @@ def test_a_bug_is_said_and_does_not_block_the_next_answer(
     qtbot.waitUntil(lambda: bool(heard.ended))
 
 
-def test_an_answer_that_could_not_be_saved_is_still_shown_and_saved_when_continued(
-    generation: Generation, services: Services, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def full_disk(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """The disk has no room for answers, until this is undone."""
+
     def full(_: StoredMessage) -> None:
         raise DiskFull("The disk is full.", "No room.", "Free some.")
 
-    heard = Heard(generation)
     with monkeypatch.context() as patched:
         patched.setattr(services.chats, "save_answer", full)
-        heard.ask(None, "Hi")
-        qtbot.waitUntil(lambda: bool(heard.ended))
+        yield patched
+
+
+def test_an_answer_that_could_not_be_saved_is_still_shown_and_saved_when_continued(
+    generation: Generation, services: Services, qtbot: QtBot, full_disk: pytest.MonkeyPatch
+) -> None:
+    heard = Heard(generation)
+    heard.ask(None, "Hi")
+    qtbot.waitUntil(lambda: bool(heard.ended))
     stored = services.chats.path(heard.ended[0].chat_id)[-1]
-    assert stored.text == ""
+    assert (stored.text, stored.state) == ("", "streaming")
     shown = generation.so_far(stored)
     assert (shown.text, shown.state) == ("Hello there", "failed")
     generation.resume(shown, AnswerOptions({"mtp": "auto"}), heard.refused.append)
+    qtbot.waitUntil(lambda: len(heard.begun) == 2)
+    full_disk.undo()
     qtbot.waitUntil(lambda: len(heard.ended) == 2)
-    assert services.chats.path(shown.chat_id)[-1].text == "Hello thereHello there"
+    qtbot.waitUntil(lambda: services.chats.path(shown.chat_id)[-1].text == "Hello thereHello there")
+
+
+def test_an_answer_that_could_not_be_saved_is_once_there_is_room(
+    generation: Generation, services: Services, qtbot: QtBot, full_disk: pytest.MonkeyPatch
+) -> None:
+    heard, saved = Heard(generation), list[StoredMessage]()
+    generation.saved.connect(saved.append)
+    heard.ask(None, "Hi")
+    qtbot.waitUntil(lambda: bool(heard.ended))
+    full_disk.undo()
+    qtbot.waitUntil(lambda: bool(saved))
+    stored = services.chats.path(heard.ended[0].chat_id)[-1]
+    assert (stored.text, stored.state) == ("Hello there", "complete")
+    assert stored == saved[0] == generation.so_far(stored)
+    assert not services.chats.mark_interrupted()
+
+
+def test_an_answer_that_could_not_be_saved_is_tried_once_more_at_the_end(
+    services: Services, qtbot: QtBot, tmp_path: Path, full_disk: pytest.MonkeyPatch
+) -> None:
+    tasks = Tasks()
+    settings = SettingsService(SettingsFile(tmp_path / "settings.json"))
+    heard = Heard(Generation(services.chats, services.answers, settings, tasks))
+    heard.ask(None, "Hi")
+    qtbot.waitUntil(lambda: bool(heard.ended))
+    full_disk.undo()
+    tasks.close()
+    stored = services.chats.path(heard.ended[0].chat_id)[-1]
+    assert (stored.text, stored.state) == ("Hello there", "complete")
 
 
 def test_the_mode_is_that_of_the_moment_of_asking(

@@ -108,7 +108,11 @@ def test_the_mark_of_a_chat_says_how_it_stands(
         "4": "unread",
         "5": "waiting",
     }
+    assert list(lists.marks(ALL).items()) == [
+        (mark, 1) for mark in ("writing", "failed", "interrupted", "unread", "waiting")
+    ]
     lists.set_unread(ids[4], False)
+    assert list(lists.marks(ALL).items())[-1] == ("waiting", 2)
     found = lists.find(ids[4])
     assert found is not None
     assert (found.mark, found.unread) == ("waiting", False)

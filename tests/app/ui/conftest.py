@@ -179,8 +179,32 @@ def german(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.fixture
+def no_flashes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No part is shown before it lies in a window: it would be a window itself for a moment.
+
+    That flashes on the screen, takes the focus and closes an open list.
+    """
+    flashed: list[str] = []
+
+    def checked(widget: QWidget, visible: bool) -> None:
+        if visible and widget.parentWidget() is None and not widget.windowTitle():
+            flashed.append(f"{type(widget).__name__} {widget.objectName()}")
+        set_visible(widget, visible)
+
+    set_visible = QWidget.setVisible
+    monkeypatch.setattr(QWidget, "setVisible", checked)
+    monkeypatch.setattr(QWidget, "setHidden", lambda widget, hidden: checked(widget, not hidden))
+    yield
+    assert not flashed
+
+
+@pytest.fixture
 def ui(
-    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, hold: threading.Event
+    qtbot: QtBot,
+    qapp: QApplication,
+    monkeypatch: pytest.MonkeyPatch,
+    hold: threading.Event,
+    no_flashes: None,
 ) -> Iterator[Ui]:
     engine = ScriptedEngine(("Hello", " there"), hold=hold)
     monkeypatch.setattr(llamacpp_engine, "LlamaCppEngine", lambda *_, **__: engine)

@@ -90,7 +90,7 @@ PAGES: Final = (
     Page("mtp", ways.mtp_card),
     Page("options", ways.options),
     Page("chat-menu", ways.chat_menu),
-    Page("place-menu", ways.place_menu, leave=lambda house: house.window.put_sidebar_away()),
+    Page("place-menu", ways.place_menu, leave=lambda house: house.window.uncover_page()),
     Page("export", ways.export),
     Page("import", ways.importing),
     Page("token", ways.token),

@@ -38,6 +38,7 @@ class AnswerStream(QObject):
         generation.reasoning.connect(self._reasoning)
         generation.was_reasoning.connect(self._was_reasoning)
         generation.ended.connect(self._ended)
+        generation.saved.connect(transcript.renew)
 
     def begin(self, answer_id: str, server: str) -> None:
         """An answer is waited for. server: the name of the one that is asked; "" for none."""

@@ -207,12 +207,16 @@ class MessageView(QWidget):
         self.footer.set_last(last)
 
     def renew(self, message: StoredMessage) -> None:
-        """Show the message after its answer ended, or it was rated or pinned."""
-        if self.message.state == "streaming":
+        """Show the message after its answer ended or was saved, or it was rated or pinned."""
+        before = self.message.state
+        if before == "streaming":
             self.end(message)
-        else:
-            self.message = message
-            self.footer.show_message(message)
+            return
+        self.message = message
+        self.footer.show_message(message)
+        if message.state != before:
+            self._drop("failure")
+            self._show_ending(message)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)

@@ -53,10 +53,10 @@ class Title(QWidget):
         self._edit.given_up.connect(self._leave)
         self._pencil = IconButton("pencil", self.tr("Rename"), "renameModel", size=18)
         self._pencil.clicked.connect(self._begin)
-        self._pencil.setVisible(not fixed)
         row.addWidget(self._label)
         row.addWidget(self._edit, 1)
         row.addWidget(self._pencil)
+        self._pencil.setVisible(not fixed)
         row.addStretch(0)
 
     def show_name(self, name: str) -> None:

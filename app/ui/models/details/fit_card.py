@@ -41,7 +41,7 @@ class FitCard(Panel):
     def show_fitted(self, fitted: Fitted) -> None:
         self._clear()
         self._badge.addWidget(FitBadge(fitted.fits))
-        bars = MemoryBars()
+        bars = MemoryBars(self)
         bars.show_uses(fitted.uses)
         self._content.addWidget(bars)
         text = " ".join(translated(sentence) for sentence in fitted.sentences)

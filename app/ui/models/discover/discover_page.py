@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from app.core.errors import GatedRepository, TokenRefused
 from app.core.models.downloads import Download
 from app.core.models.hub import Query, SearchResult
-from app.core.models.offers import Choice, Offer, Opened
+from app.core.models.offers import Choice, Offer, Offers, Opened
 from app.presenters.window import WindowPresenters
 from app.ui.models.discover.discover_home import DiscoverHome
 from app.ui.models.discover.repository_page import RepositoryPage
@@ -95,7 +95,7 @@ class DiscoverPage(QStackedWidget):
         page.token.connect(self._token.ask)
         self._token.kept.connect(lambda: self.open(page.repo, self._label))
         suggestions = self._suggestions
-        suggestions.offered.connect(home.offers.show_offers)
+        suggestions.offered.connect(self._show_offers)
         suggestions.families.connect(home.show_families)
         suggestions.failed.connect(home.offers.show_problem)
         suggestions.crashed.connect(self._notifier.error)
@@ -103,6 +103,12 @@ class DiscoverPage(QStackedWidget):
     def _recommend(self) -> None:
         self.home.offers.show_looking()
         self._suggestions.recommend()
+
+    def _show_offers(self, offers: Offers) -> None:
+        """Show what is recommended; what is searched for meanwhile stays in sight below it."""
+        self.home.offers.show_offers(offers)
+        if self.home.bar.words.text():
+            self.home.show_search()
 
     def _search(self, query: Query, fits: bool) -> None:
         home = self.home

@@ -54,7 +54,7 @@ class OfferCard(Panel):
         why = Label(translated(offer.why), name="offerWhy", wrap=True)
         why.setContentsMargins(0, 0, 0, 4)
         self.box.addWidget(why)
-        bars = MemoryBars()
+        bars = MemoryBars(self)
         bars.show_uses(offer.uses)
         self.box.addWidget(bars)
         self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))

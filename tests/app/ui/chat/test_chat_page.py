@@ -179,6 +179,22 @@ def test_a_question_that_cannot_be_saved_comes_back(
     ui.click("toastClose")
 
 
+def test_an_answer_that_cannot_be_saved_says_so_until_it_can(
+    ui: Ui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("The disk is full.", "There is no room.", "Free some space.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ui.app.chats, "save_answer", full)
+        ui.ask("Hi")
+        assert words(ui, "failureWhat") == "The disk is full."
+        assert ui.texts == ["Hi", "Hello there"]
+    ui.qtbot.waitUntil(lambda: not ui.has("failureWhat"))
+    assert (state(ui), ui.texts) == ("complete", ["Hi", "Hello there"])
+    ui.qtbot.waitUntil(lambda: ui.presenters.chats.page(ALL, 0, 1)[0].mark == "")
+
+
 def test_drafts_are_kept_for_each_chat(ui: Ui) -> None:
     ui.ask("One")
     first = ui.page.chat_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,10 @@ from app.store.servers import ServerStore
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.models.model_list import ModelChoice
 from app.ui.models.model_picker import ModelPicker
+from engines.base import Progress
+from engines.cancel import CancelToken
 from engines.errors import NotEnoughMemory
+from engines.types import LoadedModel, LoadPlan
 from tests.app.ui.conftest import Ui, is_active
 from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf, write_llama
 
@@ -160,6 +164,25 @@ def test_a_model_is_loaded_and_ejected_from_its_row(several: Ui) -> None:
     several.click("loadModel")
     several.qtbot.waitUntil(lambda: not rows(picker)["able"].state)
     assert several.engine.closed == 1
+    picker.close()
+
+
+def test_a_row_says_how_far_its_load_is(several: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
+    load, rest = several.engine.load, threading.Event()
+
+    def slowly(plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        progress(0.43)
+        rest.wait(30)
+        return load(plan, progress, cancel)
+
+    monkeypatch.setattr(several.engine, "load", slowly)
+    picker = opened(several)
+    keys(picker, Qt.Key.Key_Down)
+    several.click("loadModel")
+    several.qtbot.waitUntil(lambda: rows(picker)["able"].state == "Loading, 43 %")
+    assert picker.list.field.accessibleDescription().endswith("Loading, 43 %")
+    rest.set()
+    several.qtbot.waitUntil(lambda: rows(picker)["able"].state == "Loaded")
     picker.close()
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QLabel
 
+from app.ui.onboarding.welcome import GUIDE_QUESTIONS
+from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.row_button import RowButton
 from tests.app.ui.conftest import Ui
 from tests.engines.gguf_files import write_llama
@@ -27,9 +29,17 @@ def use(ui: Ui, path: Path) -> None:
 
 
 def test_the_guide_is_asked_about_hearth(ui: Ui) -> None:
-    assert questions(ui)[0] == "What can you do?"
+    assert questions(ui) == list(GUIDE_QUESTIONS)
     ui.click("suggestion1")
     ui.wait_for_answer()
+    assert ui.texts[0] == "What can you do?"
+
+
+def test_the_guide_is_asked_in_english_by_a_german_window(german: None, ui: Ui) -> None:
+    assert questions(ui)[0] == "Was kannst du?"
+    ui.click("suggestion1")
+    button = ui.find(IconButton, "send")
+    ui.qtbot.waitUntil(lambda: button.accessibleName() == "Senden" and bool(ui.texts))
     assert ui.texts[0] == "What can you do?"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from app.core.chats.chat import Chat
+from app.core.chats.chat import Chat, ChatMark
 from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH, Folder, Place, folder_place
 from app.ui.sidebar.rows import FolderRow, Heading, layout_of, place_of
 
@@ -25,6 +26,9 @@ class Counted:
     def count_since(self, place: Place, when: float) -> int:
         ages = self.ages.get(place, ())
         return sum((NOW - timedelta(hours=age)).timestamp() >= when for age in ages)
+
+    def marks(self, place: Place) -> Mapping[ChatMark, int]:
+        return {"unread": self.count(place)}
 
     def folders(self) -> list[Folder]:
         return [WORK]
@@ -52,7 +56,7 @@ def test_rows_know_their_chats_and_chats_their_rows() -> None:
 def test_a_folded_folder_lists_no_chats_but_counts_them() -> None:
     layout = layout_of(Counted({folder_place("w"): [1, 2]}), "chats", {"w"}, NOW)
     heads = [section.head for section in layout.sections]
-    assert heads == [Heading("folders"), FolderRow(WORK, 2, folded=True)]
+    assert heads == [Heading("folders"), FolderRow(WORK, 2, folded=True, marks={"unread": 2})]
     assert layout.row_of(folder_place("w"), 0) is None
 
 

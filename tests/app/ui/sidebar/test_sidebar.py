@@ -450,6 +450,37 @@ def test_a_failed_answer_stays_marked_until_there_is_a_better_one(three: Ui) -> 
     three.qtbot.waitUntil(lambda: mark_of(three, "Apples") == "")
 
 
+def test_a_folded_folder_shows_the_strongest_mark_of_its_chats(
+    three: Ui, hold: threading.Event
+) -> None:
+    chats = three.presenters.chats
+    ids = {title: row_of(three, title).data(ROW).chat.id for title in three.titles}
+    chats.make_folder("Fruit", *ids.values())
+    three.qtbot.waitUntil(lambda: "Fruit" in shown(three))
+    chats.set_unread(ids["Cherries"], True)
+    chats.set_unread(ids["Pears"], True)
+    three.qtbot.waitUntil(lambda: mark_of(three, "Pears") == "unread")
+    assert said_of(three, "Fruit") == "Folder Fruit, expanded, 3 chats"
+    plain = three.chats.grab(three.chats.visualRect(row_of(three, "Fruit"))).toImage()
+    click(three, "Fruit")
+    assert said_of(three, "Fruit") == "Folder Fruit, collapsed, 3 chats, chats with a new answer: 2"
+    assert row_of(three, "Fruit").data(Qt.ItemDataRole.ToolTipRole) == (
+        "Fruit\nchats with a new answer: 2"
+    )
+    marked = three.chats.grab(three.chats.visualRect(row_of(three, "Fruit"))).toImage()
+    assert plain != marked
+    hold.clear()
+    three.ask("And more", wait=False)
+    three.qtbot.waitUntil(
+        lambda: (
+            said_of(three, "Fruit") == "Folder Fruit, collapsed, 3 chats, "
+            "chats with an answer being written: 1, chats with a new answer: 2"
+        )
+    )
+    hold.set()
+    three.qtbot.waitUntil(lambda: "written" not in said_of(three, "Fruit"))
+
+
 def test_the_mark_leaves_room_for_the_title_and_its_buttons(three: Ui) -> None:
     plain = three.chats.grab().toImage()
     apples = row_of(three, "Pears").data(ROW).chat.id
@@ -563,6 +594,29 @@ def test_single_chats_are_chosen_by_control_and_put_into_a_folder(three: Ui) -> 
     three.qtbot.waitUntil(
         lambda: shown(three) == ["Folders", "New folder", "Apples", "Cherries", "Today", "Pears"]
     )
+
+
+def test_chosen_chats_are_pinned_and_unpinned_again(three: Ui) -> None:
+    three.chats.setFocus()
+    three.press("Ctrl+A", three.chats)
+    assert not three.has("bulk-unpin")
+    three.click("bulk-pin")
+    three.qtbot.waitUntil(lambda: shown(three) == ["Pinned", "Apples", "Pears", "Cherries"])
+    assert three.find(QLabel, "bulkCount").text() == "3 selected"
+    assert not three.has("bulk-pin")
+    three.click("bulk-unpin")
+    three.qtbot.waitUntil(lambda: shown(three) == ["Today", "Apples", "Pears", "Cherries"])
+    assert three.has("bulk-pin")
+    click(three, "Apples")
+    three.press("Ctrl+Shift+I")
+    three.qtbot.waitUntil(lambda: shown(three)[:2] == ["Pinned", "Apples"])
+    click(three, "Pears", Qt.KeyboardModifier.ControlModifier)
+    assert three.find(QLabel, "bulkCount").text() == "2 selected"
+    three.click("bulk-pin")  # one of the two is pinned already
+    three.qtbot.waitUntil(lambda: shown(three)[:3] == ["Pinned", "Apples", "Pears"])
+    chosen = [three.presenters.chats.chat(chat_id) for chat_id in three.chats.selected_ids()]
+    assert [chat.title for chat in chosen if chat] == ["Apples", "Pears"]
+    assert three.has("bulk-unpin")
 
 
 def test_chats_are_chosen_by_keys_and_archived(three: Ui) -> None:

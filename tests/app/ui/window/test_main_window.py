@@ -206,6 +206,21 @@ def test_a_narrow_sidebar_gives_way_to_what_is_wanted(ui: Ui, keys: str) -> None
     assert not ui.has("sidebar")
 
 
+@pytest.mark.parametrize(
+    ("keys", "shown"), [("Ctrl+M", "modelsPage"), ("Ctrl+N", "composer"), ("Esc", "composer")]
+)
+def test_chat_settings_in_place_of_the_page_give_way_to_what_is_wanted(
+    ui: Ui, keys: str, shown: str
+) -> None:
+    ui.window.resize(700, 560)
+    ui.click("toggleChatSettings")
+    assert ui.has("chatSettings")
+    assert not ui.has("composer")
+    ui.press(keys)
+    assert ui.has(shown)
+    assert not ui.has("chatSettings")
+
+
 def test_arrows_look_through_the_chats_of_a_narrow_sidebar(ui: Ui) -> None:
     for title in ("Pears", "Apples"):
         ui.press("Ctrl+N")

@@ -40,6 +40,24 @@ def test_words_and_enter_find_repositories(discover: Ui, hub: ScriptedHub) -> No
     assert hub.queries[-1].words == "small"
 
 
+def test_a_recommendation_that_comes_late_does_not_push_the_search_out_of_sight(
+    discover: Ui,
+) -> None:
+    discover.window.resize(1000, 640)
+    discover.presenters.settings.set("zoom", 150)
+    suggestions = discover.presenters.suggestions
+    discover.qtbot.waitUntil(lambda: suggestions.told is not None)
+    offers = models_page(discover.window).discover.home.offers
+    offers.show_looking()
+    search(discover, "small")
+    discover.qtbot.waitUntil(lambda: discover.has(f"result-{SMALL.id}"))
+    field = discover.find(QLineEdit, "hubWords")
+    discover.qtbot.wait(300)  # until it has been scrolled to
+    suggestions.offered.emit(suggestions.told)
+    discover.qtbot.wait(300)
+    assert not field.visibleRegion().isEmpty()
+
+
 def test_nothing_is_sent_while_typing(discover: Ui, hub: ScriptedHub) -> None:
     QTest.keyClicks(discover.find(QLineEdit, "hubWords"), "small")
     discover.click("filterMtp")
