@@ -4646,11 +4646,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
-      <source>Loading…</source>
-      <translation>Wird geladen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/model_list.py" />
       <source>Loaded</source>
       <translation>Geladen</translation>
     </message>
@@ -4706,10 +4701,20 @@
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
+      <source>Loading…</source>
+      <translation>Wird geladen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
       <location filename="../../app/ui/models/models_page.py" />
       <location filename="../../app/ui/servers/server_row.py" />
       <source>On this computer</source>
       <translation>Auf diesem Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Loading, {0} %</source>
+      <translation>Lädt, {0} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
@@ -5363,6 +5368,12 @@
     <message>
       <location filename="../../app/ui/sidebar/bulk_bar.py" />
       <location filename="../../app/ui/sidebar/chat_order.py" />
+      <source>Unpin</source>
+      <translation>Lösen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/bulk_bar.py" />
+      <location filename="../../app/ui/sidebar/chat_order.py" />
       <source>Unarchive</source>
       <translation>Aus dem Archiv holen</translation>
     </message>
@@ -5476,6 +5487,31 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>chats with an answer being written: {0}</source>
+      <translation>Chats, in denen gerade geantwortet wird: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>chats whose last answer failed: {0}</source>
+      <translation>Chats, deren letzte Antwort fehlgeschlagen ist: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>chats whose last answer was interrupted: {0}</source>
+      <translation>Chats, deren letzte Antwort unterbrochen wurde: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>chats with a new answer: {0}</source>
+      <translation>Chats mit einer neuen Antwort: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
+      <source>chats with messages waiting to be sent: {0}</source>
+      <translation>Chats mit wartenden Nachrichten: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>an answer is being written</source>
       <translation>eine Antwort wird geschrieben</translation>
     </message>
@@ -5538,11 +5574,6 @@
       <location filename="../../app/ui/sidebar/chat_order.py" />
       <source>Duplicate</source>
       <translation>Duplizieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/chat_order.py" />
-      <source>Unpin</source>
-      <translation>Lösen</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_order.py" />
