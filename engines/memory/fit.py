@@ -210,8 +210,8 @@ def _drafting_bytes(
     """Compute what drafting ahead adds, on graphics cards and in the computer's memory.
 
     Always: a row of logits for each drafted token, in the graph and as its result, and a copy of
-    the recurrent state before it. Then the drafter's weights and its context, which for a drafter
-    of its own evaluates one token at a time and keeps nothing.
+    the recurrent state before it. Then the drafter's weights and its context: that of heads keeps
+    what they read, any other evaluates one token at a time and keeps nothing.
     """
     layers = header.layers
     if not it.depth or layers is None:
@@ -224,14 +224,18 @@ def _drafting_bytes(
     on_gpu = in_ram = 0
     if it.drafter is not None:
         on_gpu, in_ram = weigh(it.drafter)
-        graph += compute_bytes(it.drafter, context, 1)
     elif header.mtp == "embedded":
         whole_gpu, whole_ram = weigh(header, heads=True)
         plain_gpu, plain_ram = weigh(header)
         on_gpu, in_ram = whole_gpu - plain_gpu, whole_ram - plain_ram
+    heads = _heads_of(header, it)
+    if heads is not None and heads.layers is not None:
         rows = min(batch, HEAD_BATCH)
-        graph += head_compute_bytes(header, layers, context, rows)
-        copies += cache_bytes(layers.head_caches, layers.window, context, kv_type, rows)
+        graph += head_compute_bytes(heads, heads.layers, context, rows)
+        its = heads.layers
+        copies += cache_bytes(its.head_caches, its.window, context, kv_type, rows)
+    elif it.drafter is not None:
+        graph += compute_bytes(it.drafter, context, 1)
     if moved:
         return on_gpu + graph + copies, in_ram + results
     return on_gpu, in_ram + graph + copies + results
@@ -246,15 +250,24 @@ def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed) -> int:
     results = 4 * it.depth * header.vocab_size
     hidden = 4 * header.embedding_length
     if it.drafter is not None:
-        results += _tables(it.drafter) + graph_bytes(it.drafter, 1)
-        return results + 4 * header.vocab_size + (2 + it.depth) * hidden
-    if it.depth and header.mtp == "embedded":
+        results += _tables(it.drafter)
+    if it.depth and (heads := _heads_of(header, it)) is not None:
         # The model gives a hidden state for each token of a batch. The head is given them, copies
         # them twice, and gives its own.
         rows = min(batch, HEAD_BATCH)
-        results += graph_bytes(header, rows)
+        results += graph_bytes(heads, rows)
         return results + 4 * header.vocab_size + (batch + 4 * rows) * hidden
+    if it.drafter is not None:
+        results += graph_bytes(it.drafter, 1)
+        return results + 4 * header.vocab_size + (2 + it.depth) * hidden
     return results
+
+
+def _heads_of(header: GgufHeader, it: DraftNeed) -> GgufHeader | None:
+    """Return the file whose prediction layers are run, the drafter's or the model's, if any."""
+    if it.drafter is not None:
+        return it.drafter if it.drafter.heads_alone else None
+    return header if header.mtp == "embedded" else None
 
 
 def _moved(header: GgufHeader, gpu_layers: int) -> int:

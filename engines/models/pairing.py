@@ -3,8 +3,11 @@
 require_pair(read_header(model), read_header(drafter))
 
 A drafter for Gemma 4 reads the keys and values of its target's last two layers, and gets its
-hidden states. Where their shapes differ llama.cpp ends the process or drafts nonsense.
-Source: src/models/gemma4-assistant.cpp, and `create_memory` in llama-model.cpp.
+hidden states. Prediction layers in a file of their own get hidden states alone; they were cut off
+from a model of the same kind, width and number of layers. Where shapes differ llama.cpp ends the
+process or drafts nonsense.
+Source: src/models/gemma4-assistant.cpp, `create_memory` in llama-model.cpp, and what
+conversion/qwen.py writes with --mtp and --no-mtp.
 """
 
 from __future__ import annotations
@@ -14,11 +17,34 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import DrafterMismatch
+from engines.models.gguf import heads
 from engines.models.gguf.header import GEMMA4_ASSISTANT, GgufHeader
 from engines.models.gguf.layers import Layers
 
-TARGETS: Final = {GEMMA4_ASSISTANT: "gemma4"}
-"""The drafters that Hearth can run, and the models for which they draft."""
+_TARGETS: Final = {GEMMA4_ASSISTANT: "gemma4"}
+"""The drafters of a kind of their own that Hearth can run, and the models for which they draft."""
+
+_WITH_HEADS: Final = (
+    "This model answers faster with its prediction layers (mtp-….gguf), which can be added as a"
+    " model."
+)
+_HELPED: Final = {
+    "gemma4": "This model answers faster with its drafter (gemma4-assistant), which can be added as"
+    " a model.",
+    "qwen35": _WITH_HEADS,
+    "qwen35moe": _WITH_HEADS,
+}
+"""Kinds of which each model was published with what drafts for it; a file can lack it."""
+
+
+def may_draft(architecture: str) -> bool:
+    """Tell whether some files of this kind draft for others."""
+    return architecture in _TARGETS or heads.predicts(architecture)
+
+
+def may_have_drafter(architecture: str) -> bool:
+    """Tell whether there may be drafters in files of their own for models of this kind."""
+    return architecture in _TARGETS.values() or heads.predicts(architecture)
 
 
 def require_pair(target: GgufHeader, drafter: GgufHeader) -> None:
@@ -42,7 +68,7 @@ def require_runnable(drafter: GgufHeader) -> None:
         raise DrafterMismatch(
             f"“{drafter.name}” cannot be used.",
             reason,
-            "Use a model with MTP in its own file, or a Gemma 4 model with its drafter.",
+            "Use a model with MTP in its own file, or the drafter that was made for your model.",
         )
 
 
@@ -68,11 +94,8 @@ def mtp_advice(header: GgufHeader) -> str:
         return "This model can answer faster: its file predicts several tokens at once."
     if header.why_no_head:
         return header.why_no_head
-    if header.architecture in TARGETS.values():
-        return (
-            "This model answers faster with its drafter (gemma4-assistant), which can be added as a"
-            " model."
-        )
+    if header.architecture in _HELPED:
+        return _HELPED[header.architecture]
     if header.recurrent:
         return "This model cannot guess ahead."
     return "This model cannot guess ahead; only text that it copies comes faster."
@@ -81,12 +104,9 @@ def mtp_advice(header: GgufHeader) -> str:
 def _unusable(drafter: GgufHeader) -> str:
     if drafter.kind != "drafter":
         return "It is not a drafter."
-    if drafter.nextn_predict_layers and drafter.architecture not in TARGETS:
-        return (
-            "It contains only the prediction layers of a model; Hearth runs those that are in the"
-            " model's own file."
-        )
-    if drafter.architecture not in TARGETS:
+    if drafter.heads_alone:
+        return drafter.why_no_head
+    if drafter.architecture not in _TARGETS:
         return f"Hearth cannot run drafters of the kind {drafter.architecture}."
     if drafter.nextn_predict_layers != drafter.block_count:
         return "It contradicts itself: not all of its layers are there to predict."
@@ -98,11 +118,14 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
     if reason := _unusable(drafter):
         yield reason
         return
-    family = TARGETS[drafter.architecture]
+    family = _TARGETS.get(drafter.architecture, drafter.architecture)
     if target.architecture != family:
         yield f"It is for models of the kind {family}, and this one is {target.architecture}."
         return
     yield from _vocabularies(target, drafter)
+    if drafter.heads_alone:
+        yield from _cut_off(target, drafter)
+        return
     if drafter.embedding_length_out != target.embedding_length:
         yield (
             f"It was made for a model of width {drafter.embedding_length_out:,}, and this one has"
@@ -112,6 +135,23 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         yield "One of the two says nothing of its layers."
     else:
         yield from _attention(target.layers, drafter.layers)
+
+
+def _cut_off(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
+    """Check that prediction layers were cut off from a model of the target's shape."""
+    if not target.goes_back:
+        yield f"The memory of {target.architecture} models cannot take tokens back."
+    if drafter.embedding_length != target.embedding_length:
+        yield (
+            f"It was made for a model of width {drafter.embedding_length:,}, and this one has"
+            f" {target.embedding_length:,}."
+        )
+    if drafter.trunk != target.trunk:
+        yield (
+            f"It was made for a model of {drafter.trunk} layers, and this one has {target.trunk}."
+        )
+    if target.own_output and not drafter.own_output:
+        yield "The model has an output layer of its own, which is missing here."
 
 
 def _vocabularies(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Opens a model's drafter: the head in its file, or the drafter's file beside it."""
+"""Opens a model's drafter: the head in its file, or the file of a drafter or of heads beside it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 from engines.base import Progress
@@ -13,7 +14,7 @@ from engines.llamacpp.mtp import ChainDrafter, Drafter, HeadDrafter, SharedDraft
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.speculative.draft_context import DraftContext
-from engines.models.gguf.header import GgufHeader
+from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import HEAD_BATCH, LoadPlan
 
 _ONE_AT_A_TIME: Final = 1
@@ -48,10 +49,11 @@ class Drafting:
         if context is not None:
             if context.shares_memory:
                 self.drafter = SharedDrafter(context)
-            elif heads > 1:
-                self.drafter = ChainDrafter(context, NativeState(native.api, context), heads)
             else:
-                self.drafter = HeadDrafter(context, NativeState(native.api, context))
+                state = NativeState(native.api, context)
+                chain = ChainDrafter(context, state, heads) if heads > 1 else None
+                self.drafter = chain or HeadDrafter(context, state)
+                self.drafter.kind = "drafter" if weights else "embedded"
 
     def expose(self) -> None:
         """Have the target keep the hidden states that the drafter starts from."""
@@ -103,27 +105,45 @@ def open_drafting(
     if plan.drafter is None:
         if header.mtp != "embedded":
             return Drafting(native, target)
-        context = DraftContext(
-            native,
-            model.pointer,
-            target,
-            plan,
-            min(target.batch_size, HEAD_BATCH),
-            every_row=header.architecture in _EVERY_ROW,
-        )
-        heads = header.nextn_predict_layers if header.chained else 1
-        return Drafting(native, target, context, heads=heads)
+        context = _of_heads(native, header, model.pointer, target, plan)
+        return Drafting(native, target, context, heads=_turns(header))
+    drafter = read_header(plan.drafter)
     weights = load_weights(native, plan.drafter, plan, progress, cancel, mtp=True)
     try:
-        context = DraftContext(native, weights, target, plan, _ONE_AT_A_TIME)
-        if not context.shares_memory:
-            context.close()
-            raise MtpUnavailable(
-                f"“{plan.drafter.name}” cannot guess ahead for this model.",
-                "llama.cpp did not connect the two.",
-                "Remove the drafter; the model answers without it.",
-            )
+        if drafter.heads_alone:
+            context = _of_heads(native, drafter, weights, target, plan)
+        else:
+            context = _sharing(native, plan.drafter, weights, target, plan)
     except BaseException:
         native.api.llama_model_free(weights)
         raise
-    return Drafting(native, target, context, weights)
+    return Drafting(native, target, context, weights, _turns(drafter))
+
+
+def _of_heads(
+    native: Native, header: GgufHeader, weights: Any, target: Context, plan: LoadPlan
+) -> DraftContext:
+    """Open the context of prediction layers, which are in a model or in a file of their own."""
+    every_row = header.architecture in _EVERY_ROW
+    rows = min(target.batch_size, HEAD_BATCH)
+    return DraftContext(native, weights, target, plan, rows, every_row=every_row)
+
+
+def _turns(header: GgufHeader) -> int:
+    """Return how many heads take turns."""
+    return header.nextn_predict_layers if header.chained else 1
+
+
+def _sharing(
+    native: Native, path: Path, weights: Any, target: Context, plan: LoadPlan
+) -> DraftContext:
+    """Open the context of a drafter that reads the target's memory."""
+    context = DraftContext(native, weights, target, plan, _ONE_AT_A_TIME)
+    if not context.shares_memory:
+        context.close()
+        raise MtpUnavailable(
+            f"“{path.name}” cannot guess ahead for this model.",
+            "llama.cpp did not connect the two.",
+            "Remove the drafter; the model answers without it.",
+        )
+    return context

@@ -20,7 +20,14 @@ from engines.models.format import (
 from engines.models.gguf.header import GgufHeader, read_header, read_template, require_chat
 from engines.models.gguf.headers import Headers
 from engines.models.gguf.reader import Value, read_start
-from engines.models.pairing import TARGETS, best, pairs, require_pair, require_runnable
+from engines.models.pairing import (
+    best,
+    may_draft,
+    may_have_drafter,
+    pairs,
+    require_pair,
+    require_runnable,
+)
 from engines.types import EngineName, MtpKind
 
 PART: Final = re.compile(
@@ -160,10 +167,12 @@ class GgufFormat(ModelFormat):
         self._headers.keep()
 
     def _may_have_drafter(self, model: ListedModel) -> bool:
-        return self._headers.architecture(model.path) in TARGETS.values()
+        return may_have_drafter(self._headers.architecture(model.path))
 
     def _drafts(self, path: Path) -> bool:
-        return self._headers.architecture(path) in TARGETS
+        return may_draft(self._headers.architecture(path)) and any(
+            header.kind == "drafter" for _, header in self._headers.readable([path])
+        )
 
     def _possible_targets(self, models: Iterable[AnyModel]) -> list[tuple[AnyModel, GgufHeader]]:
         """List the models for which there are drafters at all."""

@@ -78,10 +78,11 @@ class GgufHeader:
     parameters: values in all tensors. size_bytes: of the files. weight_bytes: of the tensors.
     chat_template: Jinja text, None if the file has none. can: what it lets the model do.
     mtp: "embedded" if the file can predict several tokens by itself, "drafter" if it does so
-    for another model, else "none". why_no_head: what keeps the heads that the file claims from
-    being run, empty if nothing does.
+    for another model, else "none". why_no_head: what keeps the heads that the file claims, or is,
+    from being run, empty if nothing does.
     embedding_length_out: values of the hidden state that goes out to another model.
     vocabulary: a digest of all tokens in their order, empty if they are not in the file.
+    own_output: whether its output is a matrix of its own, not its table of tokens.
     """
 
     architecture: str
@@ -105,6 +106,7 @@ class GgufHeader:
     why_no_head: str = ""
     embedding_length_out: int = 0
     vocabulary: str = ""
+    own_output: bool = False
 
     @property
     def block_count(self) -> int:
@@ -117,11 +119,20 @@ class GgufHeader:
         return range(count - (self.nextn_predict_layers if self.mtp == "embedded" else 0), count)
 
     @property
+    def heads_alone(self) -> bool:
+        """Whether it is the prediction layers of a model, in a file of their own."""
+        return self.kind == "drafter" and self.architecture not in _DRAFTERS
+
+    @property
+    def trunk(self) -> int:
+        """The number of layers without those that predict."""
+        return self.block_count - self.nextn_predict_layers
+
+    @property
     def chained(self) -> bool:
         """Whether its heads take turns, each predicting one token further than the one before."""
-        return self.mtp == "embedded" and heads.chained(
-            self.architecture, self.nextn_predict_layers
-        )
+        has_heads = self.mtp == "embedded" or self.heads_alone
+        return has_heads and heads.chained(self.architecture, self.nextn_predict_layers)
 
     @property
     def recurrent(self) -> bool:
@@ -309,6 +320,7 @@ def _header(
         if kind == "chat" and nextn and layers is not None:
             if heads.without_model(nextn, layers.count, names):
                 kind = "drafter"
+                why_no_head = heads.why_not_alone(architecture, nextn, layers.count, names)
             else:
                 why_no_head = heads.why_no_head(architecture, nextn, layers.count, names)
         return GgufHeader(
@@ -326,6 +338,7 @@ def _header(
             embedding_per_layer=hparams.number(Names.LLM.EMBD_LENGTH_PER_LAYER_INP),
             vocab_size=_count(tokens) or hparams.number(Names.LLM.VOCAB_SIZE),
             vocabulary=tokens.digest if isinstance(tokens, Counted) else "",
+            own_output=any(heads.is_output(tensor.name) for tensor in tensors),
             why_no_head=why_no_head,
             chat_template=_text(values, CHAT_TEMPLATE),
             can=abilities(_text(values, CHAT_TEMPLATE)),

@@ -46,10 +46,34 @@ def chained(architecture: str, heads: int) -> bool:
     return architecture in _CHAINED and heads > 1
 
 
+def predicts(architecture: str) -> bool:
+    """Tell whether there are prediction layers of this kind that can be run."""
+    return architecture in _ONE_HEAD | _CHAINED
+
+
 def without_model(heads: int, layers: int, tensors: Collection[str]) -> bool:
     """Tell whether a file holds prediction layers only, cut off from their model."""
     first = f"blk.{layers - heads}.nextn.eh_proj.weight"
     return bool(heads) and first in tensors and "blk.0.attn_norm.weight" not in tensors
+
+
+def is_output(tensor: str) -> bool:
+    """Tell whether a tensor turns hidden states into logits, for a model or for its heads."""
+    return tensor == "output.weight" or tensor.endswith(".nextn.shared_head_head.weight")
+
+
+def why_not_alone(architecture: str, heads: int, layers: int, tensors: Collection[str]) -> str:
+    """Say why the prediction layers of a file without their model cannot be run; empty if they can.
+
+    The library gives them no table of tokens but their own.
+    """
+    for name in ("token_embd", "output_norm"):
+        if f"{name}.weight" not in tensors:
+            return (
+                f"It has no {name}, and the engine cannot take that of the model: only files that"
+                " were made with their own can be run."
+            )
+    return why_no_head(architecture, heads, layers, tensors)
 
 
 def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[str]) -> str:
@@ -58,7 +82,7 @@ def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[
     tensors: the names of all tensors. The number of heads alone can lie: some files were saved
     without them.
     """
-    if architecture not in _ONE_HEAD | _CHAINED:
+    if not predicts(architecture):
         return (
             f"This file has an MTP head, but the engine cannot run one of the kind {architecture}."
         )

@@ -12,6 +12,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.types import LoadPlan
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER, Pair
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
+from tests.support.made_apart import cut_off
 from tests.support.mtp_models import write_qwen, write_step
 from tests.support.trusting import TrustingProbe
 
@@ -50,14 +51,17 @@ def random_mamba(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
     folder = tmp_path_factory.mktemp("drafting")
+    head, heads = write_qwen(folder / "qwen.gguf"), write_step(folder / "step.gguf")
     return {
         "drafter": Pair(STARTER, STARTER_DRAFTER),
-        "head": Pair(write_qwen(folder / "qwen.gguf")),
-        "heads": Pair(write_step(folder / "step.gguf")),
+        "head": Pair(head),
+        "heads": Pair(heads),
+        "head apart": Pair(*cut_off(head, folder / "trunk.gguf", folder / "mtp-trunk.gguf")),
+        "heads apart": Pair(*cut_off(heads, folder / "stem.gguf", folder / "mtp-stem.gguf")),
     }
 
 
-@pytest.fixture(params=["drafter", "head", "heads"])
+@pytest.fixture(params=["drafter", "head", "heads", "head apart", "heads apart"])
 def pair(request: pytest.FixtureRequest, pairs: dict[str, Pair]) -> Pair:
     return pairs[request.param]
 

@@ -17,6 +17,7 @@ from engines.llamacpp.native import load_native
 from engines.types import MAX_DEPTH, ChatRequest, Message, MtpCheck, Sampling
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER
+from tests.support.made_apart import cut_off
 from tests.support.mtp_models import write_qwen, write_step
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
@@ -52,6 +53,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], File
                 made[family] = STARTER, STARTER_DRAFTER
             elif family == "step":
                 made[family] = write_step(folder / "s.gguf"), None
+            elif family == "apart":
+                whole = write_qwen(folder / "whole.gguf")
+                made[family] = cut_off(whole, folder / "t.gguf", folder / "mtp-t.gguf")
             else:
                 made[family] = write_qwen(folder / "q.gguf"), None
         plain = made[family]
@@ -86,7 +90,7 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
 
 # How a family goes back is tried at length; another quantisation differs in its sums alone.
 @pytest.mark.parametrize(("kind", "count"), [("F16", 200), ("Q8_0", 50), ("Q4_0", 50)])
-@pytest.mark.parametrize("family", ["starter", "qwen", "step"])
+@pytest.mark.parametrize("family", ["starter", "qwen", "step", "apart"])
 def test_answers_are_the_same(
     load: Load, files: Callable[[str, str], Files], family: str, kind: str, count: int
 ) -> None:

@@ -30,6 +30,7 @@ from tests.engines.gguf_files import (
     write_llama,
     write_qwen35,
 )
+from tests.support.made_apart import cut_off
 from tests.support.made_gguf import STARTER
 from tests.support.mtp_models import write_qwen
 
@@ -229,7 +230,9 @@ def named(values: Values) -> dict[str, object]:
 class TestDrafting:
     """What drafting ahead adds, against what the library says of both its contexts."""
 
-    @pytest.fixture(params=["starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen"])
+    @pytest.fixture(
+        params=["starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart"]
+    )
     def pair(self, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path | None]:
         model, drafter = tmp_path / "m.gguf", tmp_path / "d.gguf"
         match request.param:
@@ -242,6 +245,8 @@ class TestDrafting:
                 return model, write_assistant(drafter, Type.Q8_0, **named(DRAFTER_E2B))
             case "qwen 3.5":
                 return write_qwen35(model), None
+            case "qwen apart":
+                return cut_off(write_qwen(tmp_path / "whole.gguf"), model, drafter)
         return write_qwen(model), None
 
     @pytest.mark.parametrize(("context", "batch"), [(4096, 512), (8192, 512), (2048, 64)])
@@ -263,11 +268,12 @@ class TestDrafting:
         assert replace(mine, drafter=0) == without
         weights = drafter.weight_bytes if drafter else header.weight_bytes - without.weights
         # A drafter's context names the cache that it shares, which is no new one.
-        caches = 0.0 if drafter else mebibytes(log, CACHE_SIZE) - mebibytes(plain, CACHE_SIZE)
+        shares = drafter is not None and not drafter.heads_alone
+        caches = 0.0 if shares else mebibytes(log, CACHE_SIZE) - mebibytes(plain, CACHE_SIZE)
         compute = mebibytes(log, COMPUTE) - mebibytes(plain, COMPUTE)
         # Not in the log: the logits of all rows, and the hidden states that go to the drafter.
-        its_batch = 1 if drafter else min(batch, HEAD_BATCH)
-        states = 2 + depth if drafter else batch + 4 * its_batch
+        its_batch = 1 if shares else min(batch, HEAD_BATCH)
+        states = 2 + depth if shares else batch + 4 * its_batch
         rows = 4 * (1 + depth) * header.vocab_size + 4 * states * header.embedding_length
         theirs = weights + (caches + compute) * MIB + rows
         tables = 512 * drafter.vocab_size if drafter else 0
@@ -325,7 +331,8 @@ class TestDrafting:
             caplog.clear()
             target = open_context(native, loaded, context, batch, depth=depth)
             weights = load(native, pair[1], mtp=True) if pair[1] else loaded
-            its_batch = 1 if pair[1] else min(batch, HEAD_BATCH)
+            shares = pair[1] is not None and not read_header(pair[1]).heads_alone
+            its_batch = 1 if shares else min(batch, HEAD_BATCH)
             draft = open_draft_context(native, weights, target, context, its_batch)
             log = list(caplog.messages)
         api.llama_free(draft)

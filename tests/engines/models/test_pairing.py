@@ -24,6 +24,7 @@ from tests.engines.gguf_files import (
     write_llama,
     write_qwen35,
 )
+from tests.support.made_apart import cut_off
 from tests.support.made_gguf import STARTER
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
@@ -156,12 +157,65 @@ def test_drafters_that_cannot_be_run_are_named(tmp_path: Path, architecture: str
         require_runnable(header)
 
 
-def test_a_head_without_its_model_is_a_drafter_that_cannot_be_run(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> tuple[GgufHeader, GgufHeader]:
+    """A model without its prediction layers, and those."""
+    folder = tmp_path_factory.mktemp("apart")
+    target, head = cut_off(
+        write_qwen35(folder / "w.gguf"), folder / "t.gguf", folder / "mtp-t.gguf"
+    )
+    return read_header(target), read_header(head)
+
+
+def test_prediction_layers_in_a_file_of_their_own_draft_for_their_model(
+    apart: tuple[GgufHeader, GgufHeader], tmp_path: Path
+) -> None:
+    target, head = apart
+    assert (target.kind, target.mtp, target.trunk) == ("chat", "none", 8)
+    assert (head.kind, head.mtp, head.trunk) == ("drafter", "drafter", 8)
+    assert head.heads_alone
+    require_runnable(head)
+    require_pair(target, head)
+    require_pair(read_header(write_qwen35(tmp_path / "with.gguf")), head)
+    assert "mtp-" in mtp_advice(target)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"architecture": "qwen35moe"}, "for models of the kind qwen35moe, and this one is qwen35"),
+        ({"vocabulary": "0"}, "different vocabularies of the same size"),
+        ({"embedding_length": 512}, "model of width 512, and this one has 256"),
+        ({"nextn_predict_layers": 2}, "model of 7 layers, and this one has 8"),
+        ({"own_output": False}, "an output layer of its own, which is missing here"),
+    ],
+)
+def test_prediction_layers_of_another_model_are_refused(
+    apart: tuple[GgufHeader, GgufHeader], change: dict[str, Any], reason: str
+) -> None:
+    target, head = apart
+    with pytest.raises(DrafterMismatch, match=reason):
+        require_pair(
+            replace(target, own_output=True), replace(head, **{"own_output": True, **change})
+        )
+
+
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [
+        ("token_embd.weight", "has no token_embd"),
+        ("output_norm.weight", "has no output_norm"),
+    ],
+)
+def test_prediction_layers_without_what_the_engine_needs_are_refused(
+    tmp_path: Path, missing: str, reason: str
+) -> None:
     tensors = qwen35_tensors(QWEN35)
     cut = {name: shape for name, shape in tensors.items() if not re.match(r"blk\.[0-7]\.", name)}
+    del cut[missing]
     header = read_header(write_gguf(tmp_path / "m.gguf", "qwen35", QWEN35, cut, matrix=Type.F32))
     assert header.kind == "drafter"
-    with pytest.raises(DrafterMismatch, match="only the prediction layers"):
+    with pytest.raises(DrafterMismatch, match=reason):
         require_runnable(header)
 
 

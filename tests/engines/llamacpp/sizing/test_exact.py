@@ -26,6 +26,7 @@ from engines.models.gguf.header import read_header
 from engines.types import KvType, LoadPlan
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.sizing.conftest import Made
+from tests.support.made_apart import cut_off
 from tests.support.made_architectures import MODELS
 from tests.support.made_gguf import STARTER
 from tests.support.mtp_models import write_gemma, write_qwen, write_step
@@ -61,6 +62,8 @@ def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
             return write_gemma(model, folder / "d.gguf")
         case "qwen":
             write_qwen(model)
+        case "apart":
+            return cut_off(write_qwen(folder / "whole.gguf"), model, folder / "mtp-m.gguf")
         case _:
             write_step(model)
     return model, None
@@ -106,7 +109,7 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
         assert 0.99 <= compute_bytes(header, context, rows) / real.compute <= 1.3
 
 
-@pytest.mark.parametrize("kind", ["starter", "gemma", "qwen", "step"])
+@pytest.mark.parametrize("kind", ["starter", "gemma", "qwen", "step", "apart"])
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:
     model, drafter = pair_of(kind, tmp_path)
