@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from app.core.errors import HubUnreadable, KeyringBroken
 from app.core.models.downloads import Download, Wanted
-from app.core.models.hub import Query, SearchResult, Variant
+from app.core.models.hub import Query, RepoFile, Repository, SearchResult, Variant
 from app.core.models.offers import Beside, Choice, Judged, Offer, Opened
 from app.core.models.quantisations import same_label
 from app.core.models.wanted import wanted, wanted_file
@@ -166,8 +166,12 @@ class Discover:
                     "Its owner has changed what is there since Hearth’s list was made.",
                     "Open its page under “Details” and choose another size.",
                 )
-            beside = offer.drafter if choice.drafter is None else None
-            drafter = self._file_of(beside) if beside is not None else None
+            beside, drafter = offer.drafter, None
+            if beside is not None and beside.repo == offer.repo:
+                named = _named(repository, beside.pattern)
+                choice = replace(choice, drafter=named or choice.drafter)
+            elif beside is not None and choice.drafter is None:
+                drafter = self._file_of(beside)
             download = self._queue.add(wanted(repository, choice))
             if drafter is not None:
                 self._queue.add(drafter)
@@ -178,9 +182,8 @@ class Discover:
     def _file_of(self, beside: Beside) -> Wanted | None:
         """Find a file of another repository; a model is not refused for what only helps it."""
         repository = self._hub.repository(beside.repo)
-        for file in repository.files:
-            if fnmatchcase(PurePosixPath(file.path).name, beside.pattern):
-                return wanted_file(repository, file)
+        if file := _named(repository, beside.pattern):
+            return wanted_file(repository, file)
         _log.warning("%s has no %s any more", beside.repo, beside.pattern)
         return None
 
@@ -190,6 +193,11 @@ class Discover:
             return self._tokens.status(HUB).present
         except KeyringBroken:
             return False
+
+
+def _named(repository: Repository, pattern: str) -> RepoFile | None:
+    files = (it for it in repository.files if fnmatchcase(PurePosixPath(it.path).name, pattern))
+    return next(files, None)
 
 
 def _memory(hardware: Hardware) -> int:

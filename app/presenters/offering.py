@@ -8,7 +8,7 @@ from app.core.models.offers import Beside, KnownFamily, Offer, OfferKind, Offers
 from app.presenters.memory_uses import uses_of
 
 if TYPE_CHECKING:
-    from app.core.models.catalogue import Catalogue, File, Size
+    from app.core.models.catalogue import Catalogue, Size
     from app.core.models.recommend import Pick, Recommendation
     from engines.hardware import Hardware
 
@@ -55,9 +55,14 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
         pick.licence.note,
         pick.mtp,
         pick.verdict,
-        _beside(pick, size.drafter) if pick.parts.drafter else None,
+        _beside(pick, size) if pick.parts.drafter else None,
     )
 
 
-def _beside(pick: Pick, file: File | None) -> Beside | None:
-    return Beside(file.repo, file.pattern) if file and file.repo != pick.repo else None
+def _beside(pick: Pick, size: Size) -> Beside | None:
+    """Return the file of its own that was counted in for guessing ahead."""
+    chosen = next(
+        it for it in size.variants if (it.repo, it.quantisation) == (pick.repo, pick.variant)
+    )
+    file = size.drafter_of(chosen)
+    return Beside(file.repo, file.pattern) if file else None

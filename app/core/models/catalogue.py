@@ -12,6 +12,7 @@ downloaded is what the Hub says at that moment.
 from __future__ import annotations
 
 import re
+from datetime import date
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
@@ -70,7 +71,8 @@ class File(_Value):
 class CatalogueVariant(_Value):
     """A quantisation: its label as in owner/name:LABEL. gb: all of its parts together, about.
 
-    head: whether the model's own MTP head is in this file, if the model has one.
+    head: whether the model's own MTP head is in this file, if the model has one. Where it is not,
+    it may lie in a file of its own, which the size names as its drafter.
     """
 
     repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
@@ -86,7 +88,8 @@ class CatalogueVariant(_Value):
 class Mtp(_Value):
     """Multi-token prediction. kind: what guesses ahead. help: how its switch should stand.
 
-    why: one sentence for people.
+    embedded: the model's own prediction layers, in its file or in one of their own. drafter: a
+    small model beside it, which reads its memory. why: one sentence for people.
     """
 
     kind: Literal["embedded", "drafter", "none"] = "none"
@@ -131,6 +134,7 @@ class Size(_Value):
 
     quality: how good it is, from 0 to 100, which orders models and means nothing else.
     everyday: whether it may be the first one suggested; others are alternatives to it.
+    drafter: the file of its own that guesses ahead for the variants which cannot by themselves.
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
@@ -158,6 +162,11 @@ class Size(_Value):
         repos = [it.repo for it in self.variants] + ([self.drafter.repo] if self.drafter else [])
         return tuple(dict.fromkeys(repos))
 
+    def drafter_of(self, variant: CatalogueVariant) -> File | None:
+        """Return the file that guesses ahead for a variant; None if its own does, or nothing."""
+        inside = self.mtp.kind == "embedded" and variant.head
+        return None if inside or self.mtp.kind == "none" else self.drafter
+
 
 class Family(_Value):
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
@@ -171,9 +180,13 @@ class Family(_Value):
 
 
 class Catalogue(_Value):
-    """The list of model families; `sources` says what each fact's `source` stands for."""
+    """The list of model families; `sources` says what each fact's `source` stands for.
+
+    checked: the day on which all of it was last compared with the Hub; None if it never was.
+    """
 
     version: Literal[1]
+    checked: date | None = None
     sources: dict[str, str] = {}
     families: tuple[Family, ...]
 

@@ -7,6 +7,7 @@ are.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engines.models.gguf.header import GgufHeader, Kind, Mtp
@@ -22,6 +23,8 @@ _FEED_FORWARD: Final = 5
 # The planner asks an architecture whether it keeps a state, and whether that can be taken back.
 _RECURRENT: Final = "qwen35"
 _OTHERS: Final = "llama"
+# Of the layers of a model that keeps a state, one in so many keeps a cache, as a head does.
+_CACHED: Final = 4
 
 
 def header_of(size: Size, weights: int, *, head: bool) -> GgufHeader:
@@ -40,8 +43,13 @@ def header_of(size: Size, weights: int, *, head: bool) -> GgufHeader:
 
 
 def drafter_header(size: Size, weights: int) -> GgufHeader:
-    """Make the header of a drafter: one layer, which reads the cache of its model."""
+    """Make the header of a drafter: one layer, which reads the cache of its model.
+
+    Prediction layers in a file of their own keep a cache of their own.
+    """
     layers = _layers(size.shape, 1, head=False, cached=False)
+    if size.mtp.kind == "embedded":
+        layers = replace(layers, head_caches=_head_caches(size.shape, 0))
     return _header(size, "drafter", "drafter", layers, _tensors(weights, 1, 0))
 
 
@@ -92,6 +100,7 @@ def _layers(shape: Shape, count: int, *, head: bool, cached: bool = True) -> Lay
         sliding=(bool(window),) * every,
         shared_kv=0,
         caches=caches if cached else (),
+        head_caches=_head_caches(shape, count) if head else (),
         recurrent_bytes=state,
         recurrent_width=0,
         widest=width,
@@ -99,6 +108,11 @@ def _layers(shape: Shape, count: int, *, head: bool, cached: bool = True) -> Lay
         experts_used=0,
         recurrent=tuple(range(count)) if state else (),
     )
+
+
+def _head_caches(shape: Shape, layer: int) -> tuple[CacheLayer, ...]:
+    caching = shape.layers.value // _CACHED if shape.state else shape.layers.value
+    return (CacheLayer(layer, -(-shape.kv.value // _F16 // caching), 0, False),)
 
 
 def _caches(of_a_token: int, count: int, *, sliding: bool) -> tuple[CacheLayer, ...]:

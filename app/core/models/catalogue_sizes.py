@@ -67,10 +67,10 @@ def known_sizes(catalogue: Catalogue, known: KnownFiles) -> dict[str, int]:
             repository = known.repositories.get(variant.repo)
             if repository and (found := _of_variant(repository, variant)):
                 sizes[variant.name] = found
-        file = size.drafter
-        repository = known.repositories.get(file.repo) if file else None
-        if file and repository and (one := _of_file(repository, file)):
-            sizes[file_key(file)] = one
+        for file in (size.drafter, size.projector):
+            repository = known.repositories.get(file.repo) if file else None
+            if file and repository and (one := _of_file(repository, file)):
+                sizes[file_key(file)] = one
     return sizes
 
 

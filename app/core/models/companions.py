@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from engines.models.gguf.header import GgufHeader
@@ -12,11 +13,15 @@ if TYPE_CHECKING:
 
 
 def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
-    """Find the drafter to download for a model, told by its shape; None if none would help."""
-    for size in catalogue.sizes.values():
-        if size.drafter is not None and size.mtp.help != "off" and _is(header, size):
-            return size.drafter
-    return None
+    """Find the drafter to download for a model, told by its shape; None if none would help.
+
+    Models of one shape, such as successors of one size, are told apart by their names.
+    """
+    alike = [size for size in catalogue.sizes.values() if _has_shape(header, size)]
+    if len(alike) > 1:
+        alike = [size for size in alike if _plain(size.name) in _plain(header.name)]
+    helping = (it.drafter for it in alike if it.mtp.kind != "none" and it.mtp.help != "off")
+    return next(filter(None, helping), None)
 
 
 def offer_of(drafter: File) -> str:
@@ -28,11 +33,15 @@ def offer_of(drafter: File) -> str:
     )
 
 
-def _is(header: GgufHeader, size: Size) -> bool:
+def _has_shape(header: GgufHeader, size: Size) -> bool:
     shape = size.shape
+    # A file may count prediction layers that were left out of it.
     return (
-        size.mtp.kind == "drafter"
-        and header.block_count == shape.layers.value
+        header.block_count - header.nextn_predict_layers == shape.layers.value
         and header.embedding_length == shape.width.value
         and header.vocab_size == shape.vocabulary.value
     )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -19,7 +19,7 @@ _SLIGHT: Final = 0.02
 
 @dataclass(frozen=True)
 class Beside:
-    """A file in another repository that belongs to a model. pattern: matches its name."""
+    """A file that belongs to a model, in any repository. pattern: matches its name."""
 
     repo: str
     pattern: str
@@ -33,8 +33,8 @@ class Offer:
     uses: the memories it would take room in. tokens_per_s: expected of this computer; at_least: it
     may be a lot more, so that the number says little. disk_bytes: to download; about: by the
     catalogue, not yet by the Hub. licence: its short name; licence_note: what it forbids, or "".
-    mtp: one sentence. fits: the verdict. drafter: what is counted in and comes from elsewhere, if
-    its repository has none itself.
+    mtp: one sentence. fits: the verdict. drafter: the file of its own that is counted in and comes
+    along.
     """
 
     kind: OfferKind

@@ -161,7 +161,7 @@ def place(computer: Computer, size: Size, variant: CatalogueVariant, context: in
 def _model(computer: Computer, size: Size, variant: CatalogueVariant) -> _Model:
     weights = variant_bytes(computer, variant)
     head = size.mtp.kind == "embedded" and variant.head
-    file = size.drafter if size.mtp.kind == "drafter" else None
+    file = size.drafter_of(variant)
     drafter = None
     if file is not None:
         drafter = DrafterFile(Path(file.pattern), drafter_header(size, file_bytes(computer, file)))

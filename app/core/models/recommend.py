@@ -176,9 +176,10 @@ def _placings(computer: Computer, size: Size) -> Iterable[Placed]:
 def _quality(it: Placed) -> int:
     """Rate how good a model is in this place."""
     quality = it.size.quality.value
-    if quantisation_of(it.variant.quantisation).depth >= 8 and it.speed.about >= _QUICK:
-        quality += _EIGHT_BITS
-    return quality if it.whole and not it.idle_card else quality - _SHARED
+    if not it.whole or it.idle_card:
+        return quality - _SHARED
+    exact = quantisation_of(it.variant.quantisation).depth >= 8 and it.speed.about >= _QUICK
+    return quality + _EIGHT_BITS if exact else quality
 
 
 def _default(placed: Iterable[Placed]) -> Placed | None:
@@ -239,8 +240,8 @@ def _pick(
     computer: Computer, family: Family, it: Placed, sentence: str, disk_free: int | None
 ) -> Pick:
     size, parts = it.size, it.parts
-    drafter = file_bytes(computer, size.drafter) if size.drafter and parts.drafter else 0
-    disk = parts.weights + drafter
+    file = size.drafter_of(it.variant) if parts.drafter else None
+    disk = parts.weights + (file_bytes(computer, file) if file else 0)
     return Pick(
         size_id=size.id,
         family=family.name,

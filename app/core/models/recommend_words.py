@@ -65,7 +65,7 @@ def mtp_sentence(it: Placed) -> str:
         return mtp.why
     if not it.whole:
         return "Off: with a part of the model on the processor, guessing ahead rarely helps."
-    if mtp.kind == "embedded" and not it.variant.head:
+    if mtp.kind == "embedded" and not (it.variant.head or it.size.drafter):
         return "Off: this file comes without the model's MTP head."
     if not it.parts.drafter:
         return "Off: there is no memory left for guessing ahead."

@@ -11,7 +11,7 @@ from app.core.models.entry import ModelEntry
 from app.services.models.library import Library
 from engines.models.format import Advise
 from engines.models.gguf.header import GgufHeader
-from engines.models.pairing import may_have_drafter, mtp_advice
+from engines.models.pairing import mtp_advice
 
 if TYPE_CHECKING:
     from app.core.models.catalogue import Catalogue
@@ -24,7 +24,7 @@ def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
 
     def advise(header: GgufHeader) -> str:
         general = mtp_advice(header)
-        if not may_have_drafter(header.architecture) or header.mtp != "none":
+        if header.mtp != "none" or not header.goes_back:
             return general
         from app.core.models.companions import drafter_for, offer_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -136,6 +136,14 @@ def test_a_drafter_of_another_repository_comes_along(parts: Parts) -> None:
     )
     assert queued(parts, with_drafter("mtp-b*.gguf")) == ["b-Q4_K_M.gguf", "x/mtp-b.gguf"]
     assert parts.queue.items[1].wanted.repo == "bea/Drafters"
+
+
+def test_of_several_heads_beside_a_model_the_one_that_was_counted_comes(parts: Parts) -> None:
+    files = (("b-Q8_0.gguf", 8.0), ("mtp-b-Q8_0.gguf", 2.0), ("mtp-b-Q4_0.gguf", 1.0))
+    parts.hub.repositories["ada/Bare"] = repository("ada/Bare", files=files)
+    offer = replace(with_drafter("mtp-b-Q4_0.gguf"), label="Q8_0")
+    named = replace(offer, drafter=Beside("ada/Bare", "mtp-b-Q4_0.gguf"))
+    assert queued(parts, named) == ["b-Q8_0.gguf", "mtp-b-Q4_0.gguf"]
 
 
 def test_a_drafter_that_is_gone_does_not_keep_the_model_away(parts: Parts) -> None:

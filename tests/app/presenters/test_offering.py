@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.core.models.memory_use import MemoryUse
 from app.core.models.offers import Beside
+from app.core.models.recommend import Recommendation
 from app.presenters.memory_uses import uses_of
 from app.presenters.offering import families_of, offers_of
 from app.wiring.shipped import STARTER
@@ -84,3 +87,22 @@ def test_graphics_that_share_the_memory_are_one_with_it() -> None:
     mac = Hardware("macOS", CPU, Memory(16 * GB, 11 * GB), (chip,))
     (use,) = uses_of(PARTS, 1.0, 10 * GB, mac)
     assert (use.place, use.limit, use.others) == ("memory", 16 * GB, 6 * GB)
+
+
+@pytest.mark.parametrize(
+    ("variant", "drafter"),
+    [
+        ("ggml-org/Qwen3.8-27B-GGUF:Q4_K_M", "mtp-Qwen3.8-27B-Q4_0.gguf"),
+        ("unsloth/Qwen3.8-27B-GGUF:UD-Q4_K_XL", None),
+    ],
+)
+def test_a_head_comes_along_only_with_a_file_that_lacks_it(
+    variant: str, drafter: str | None
+) -> None:
+    recommending = ScriptedRecommending(LAPTOP)
+    repo, _, label = variant.partition(":")
+    default = recommending.recommend().default
+    assert default is not None
+    pick = replace(default, size_id="qwen-3.8-27b", repo=repo, variant=label, parts=PARTS)
+    (offer,) = offers_of(Recommendation(pick), recommending.catalogue(), LAPTOP).offers
+    assert offer.drafter == (Beside(repo, drafter) if drafter else None)

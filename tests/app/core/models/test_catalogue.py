@@ -83,8 +83,8 @@ def test_what_is_said_of_a_model_holds_together(size: Any) -> None:
         bits = variant.gb.value * 8 / size.parameters.value
         said = quantisation_of(variant.quantisation).bits
         assert said, variant.quantisation
-        # Small models keep their large vocabulary in more bits.
-        assert 0.85 * said < bits < 1.55 * said, (variant.name, bits)
+        # Small models keep their large vocabulary in more bits, those trained for four in fewer.
+        assert 0.8 * said < bits < 1.55 * said, (variant.name, bits)
     for file in (size.drafter, size.projector):
         if file:
             hub_name(file.repo)

@@ -66,3 +66,16 @@ def test_a_drafter_adds_its_file_and_keeps_nothing_of_its_own() -> None:
     more = drafts.parts.drafter
     assert (drafts.parts.weights, drafts.parts.kv) == (plain.parts.weights, plain.parts.kv)
     assert 260_000_000 < more < 1_000_000_000
+
+
+def test_a_head_keeps_the_cache_of_one_layer_in_its_own_file_and_in_the_models() -> None:
+    size = SIZES["qwen-3.8-27b"]
+    inside = header_of(size, WEIGHTS, head=True)
+    beside = drafter_header(size, 1_680_000_000)
+    assert inside.layers
+    assert beside.layers
+    of_a_token = 2 * 4 * 256 * 2  # keys and values of four heads of 256 values, in two bytes
+    for cache in (*inside.layers.head_caches, *beside.layers.head_caches):
+        assert 2 * (cache.key_width + cache.value_width) == of_a_token
+    assert len(inside.layers.head_caches) == len(beside.layers.head_caches) == 1
+    assert beside.kind == "drafter"

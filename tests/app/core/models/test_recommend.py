@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.models.catalogue import Catalogue, Size, load_catalogue
+from app.core.models.placing import Computer, place
 from app.core.models.recommend import Pick, Recommendation, recommend
-from app.core.models.recommend_words import speed_words
+from app.core.models.recommend_words import mtp_sentence, speed_words
 from tests.support.machines import MACHINES, Machine, card, mac, with_card
 from tests.support.paths import ROOT
 
@@ -269,3 +271,33 @@ def test_faster_memory_never_gives_a_lesser_default(free: float, rate: float, ti
     assert (before is None) == (after is None)
     if before and after:
         assert _size(after).quality.value >= _size(before).quality.value
+
+
+def test_a_head_in_a_file_of_its_own_is_counted_where_the_model_lacks_it() -> None:
+    machine = with_card(48, 960, ())
+    computer = Computer(machine.hardware, machine.bandwidth)
+    size = CATALOGUE.sizes["qwen-3.8-27b"]
+    found = {it.head: place(computer, size, it, 8192) for it in size.variants[:2]}
+    assert size.drafter
+    head = round(size.drafter.gb.value * 1e9)
+    assert size.drafter_of(found[True].variant) is None
+    assert size.drafter_of(found[False].variant) is size.drafter
+    assert 0 < found[True].parts.drafter < head < found[False].parts.drafter
+    assert mtp_sentence(found[False]).startswith("Automatic: ")
+
+
+def test_a_head_in_a_file_of_its_own_is_downloaded_with_the_model_and_counted() -> None:
+    text = SHIPPED.read_text(encoding="utf-8")
+    family = next(it for it in json.loads(text)["families"] if it["id"] == "qwen-3.8")
+    (size,) = family["sizes"]
+    size["variants"] = [it for it in size["variants"] if it["quantisation"] == "Q4_K_M"]
+    own = {"version": 1, "only": True, "families": [family]}
+    catalogue = load_catalogue(text, json.dumps(own))
+    machine = with_card(48, 960, ())
+    pick = recommend(machine.hardware, catalogue, machine.bandwidth).default
+    assert pick
+    assert pick.disk_bytes == 18_974_000_000 + 1_680_000_000
+    known = {"ggml-org/Qwen3.8-27B-GGUF/mtp-Qwen3.8-27B-Q4_0.gguf": 1_700_000_000}
+    told = recommend(machine.hardware, catalogue, machine.bandwidth, known).default
+    assert told
+    assert told.disk_bytes == 18_974_000_000 + 1_700_000_000

@@ -10,6 +10,7 @@ import pytest
 
 from app.core.errors import CatalogueInvalid
 from app.core.models.catalogue import Catalogue, Fact, Mtp, load_catalogue
+from app.core.models.catalogue_header import header_of
 from app.services.engines.loaders import LlamaLoader
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import Fitting
@@ -111,3 +112,19 @@ def test_a_plan_says_what_could_draft(services: Services, tmp_path: Path) -> Non
     runtime.lease(starter, LoadOptions(mtp=False), lambda _: None, CancelToken()).close()
     notes = [plan.mtp_note for plan in services.engine.plans]
     assert notes == ["Get it.", "Guessing ahead is switched off for this model."]
+
+
+def test_a_head_in_a_file_of_its_own_is_named_for_its_model_and_no_successor() -> None:
+    catalogue = load_catalogue(CATALOGUE.read_text(encoding="utf-8"), None)
+    advise = with_catalogue(lambda: catalogue)
+    lacking = header_of(catalogue.sizes["qwen-3.8-27b"], 18_974_000_000, head=False)
+    said = (
+        "This model can answer faster with its 1.7 GB drafter, which can be downloaded "
+        "(ggml-org/Qwen3.8-27B-GGUF/mtp-Qwen3.8-27B-Q4_0.gguf)"
+    )
+    assert advise(replace(lacking, name="Qwen3.8-27B")) == said
+    for other in ("Qwen3.6-27B", "Qwen3.5-27B", "Mine"):
+        it = replace(lacking, name=other)
+        assert advise(it) == mtp_advice(it)
+    complete = header_of(catalogue.sizes["qwen-3.8-27b"], 17_559_000_000, head=True)
+    assert advise(complete) == mtp_advice(complete)
