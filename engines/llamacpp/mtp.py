@@ -5,29 +5,34 @@ of all where it waits for memory. So a drafter guesses k tokens, the model evalu
 and those that it would have drawn itself are kept (`decoder`). When to guess, and how many tokens,
 is decided elsewhere (`depth`); here is how.
 
-Both shapes of multi-token prediction run in a second context (`draft_context`). It takes a token
+Multi-token prediction runs in a second context (`draft_context`). It takes a token
 together with the hidden state that the target had one position before it. It gives the logits of
 what follows, and a hidden state to go on from with the next guess:
 
 - a separate drafter (gemma4-assistant) reads the keys and values of its target and writes none.
   There is nothing to keep up with, and all guesses of a draft stand at the same position;
-- a head in the target's own file has keys and values of its own. It has to be given every token
-  that the target evaluates, with the target's hidden states, before it can guess what follows;
+- a head, in the target's file or in one of its own, has keys and values of its own. It has to be
+  given every token that the target evaluates, with the target's hidden states, before it can guess
+  what follows;
 - of several heads in a file each guesses one token further than the one before. All are given
   every token, and each of them the guesses of those before it.
+
+A smaller model of the same vocabulary needs no hidden states: it reads the text and writes on.
 
 Source: llama.h, and common/speculative.cpp of llama.cpp for the order of the calls.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import Final, Protocol
 
+from engines.llamacpp.cache import common_prefix
 from engines.llamacpp.context import EVALUATED
 from engines.llamacpp.resume.native_state import NativeState
-from engines.llamacpp.speculative.draft_context import DraftContext
+from engines.llamacpp.speculative.draft_context import DraftContext, ModelContext
 from engines.types import MtpKind
 
 More = Callable[[int, int], bool]
@@ -44,6 +49,13 @@ class Drafter(Protocol):
     """
 
     kind: MtpKind
+
+    def join(self, held: Sequence[int]) -> None:
+        """Begin an answer to a prompt of which the target has evaluated `held` before.
+
+        Who was not asked for a while may catch up, as far as the tokens alone are enough.
+        """
+        ...
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         """Take in that the target evaluated `tokens` from position `start` on; they stay."""
@@ -81,6 +93,9 @@ class SharedDrafter:
     def __init__(self, draft: DraftContext) -> None:
         self._draft = draft
         self._start = 0
+
+    def join(self, held: Sequence[int]) -> None:
+        """Do nothing: what the target holds is what is read."""
 
     def observe(self, tokens: Sequence[int], start: int) -> None:  # noqa: ARG002  it reads them itself
         self._start = start
@@ -125,6 +140,9 @@ class HeadDrafter:
         self._state = state
         self._waiting: list[int] = []
         self._length = 0
+
+    def join(self, held: Sequence[int]) -> None:
+        """Do nothing: the hidden states of that time are gone."""
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         draft = self._draft
@@ -264,3 +282,98 @@ class ChainDrafter(HeadDrafter):
             done = done and super()._take_in()
         draft.choose_head(0)
         return done
+
+
+class ModelDrafter:
+    """A smaller model of the same vocabulary, which reads the same text and writes on.
+
+    cells: the tokens in its KV cache, guesses that were wrong among them until the next draft.
+    """
+
+    kind: MtpKind = "drafter"
+
+    def __init__(self, draft: ModelContext, state: NativeState) -> None:
+        self._draft = draft
+        self._state = state
+        self._text: list[int] = []
+        self._cells: list[int] = []
+        self._same = 0
+
+    def join(self, held: Sequence[int]) -> None:
+        self._text[:] = held
+        self._same = common_prefix(self._cells, held)
+
+    def observe(self, tokens: Sequence[int], start: int) -> None:
+        self.roll_back(start)
+        self._text += tokens
+
+    def prepare(self) -> None:
+        self._catch_up(self._text)
+
+    def propose(self, token: int, position: int, more: More) -> list[int]:
+        draft, cells = self._draft, self._cells
+        guesses: list[int] = []
+        self.roll_back(position)
+        self._text.append(token)
+        if not self._catch_up(self._text, outputs=1):
+            return guesses
+        while True:
+            token, sure = draft.guess()
+            guesses.append(token)
+            if not more(token, sure):
+                return guesses
+            if draft.evaluate((token,), len(cells), outputs=1) != EVALUATED:
+                self.restore(None)
+                return guesses
+            cells.append(token)
+
+    def roll_back(self, length: int) -> None:
+        del self._text[length:]
+        self._same = min(self._same, length)
+
+    def save(self) -> bytearray | None:
+        """Return the tokens and the state of the cache; what was guessed is forgotten first."""
+        self._catch_up(self._text)
+        state = self._state.read()
+        if state is None or not self._cells:
+            return None
+        tokens = array("i", self._cells).tobytes()
+        return bytearray(_LENGTH.pack(len(self._cells))) + tokens + state
+
+    def restore(self, saved: bytearray | None) -> None:
+        self._draft.clear()
+        self._text, self._cells, self._same = [], [], 0
+        if saved is None:
+            return
+        (count,) = _LENGTH.unpack(saved[: _LENGTH.size])
+        cells = array("i")
+        state = _LENGTH.size + count * cells.itemsize
+        cells.frombytes(saved[_LENGTH.size : state])
+        if self._state.write(saved[state:]):
+            self._cells, self._text, self._same = list(cells), list(cells), count
+        else:
+            self._draft.clear()
+
+    def _catch_up(self, tokens: Sequence[int], outputs: int = 0) -> bool:
+        """Have exactly these tokens in the cache; with `outputs`, the last gives logits.
+
+        False if that fails: then all is forgotten, until the next draft.
+        """
+        draft, cells = self._draft, self._cells
+        same = self._same
+        while same < min(len(cells), len(tokens)) and cells[same] == tokens[same]:
+            same += 1
+        # The last one is evaluated once more where it was before and its logits are wanted.
+        same = min(same, len(tokens) - outputs)
+        if same < len(cells):
+            draft.trim(same)
+            del cells[same:]
+        for start in range(same, len(tokens), draft.batch_size):
+            part = tokens[start : start + draft.batch_size]
+            last = start + len(part) == len(tokens)
+            if draft.evaluate(part, start, outputs=outputs if last else 0) != EVALUATED:
+                self.restore(None)
+                return False
+            cells += part
+        self._same = len(cells)
+        return True

@@ -235,7 +235,11 @@ def _drafting_bytes(
         its = heads.layers
         copies += cache_bytes(its.head_caches, its.window, context, kv_type, rows)
     elif it.drafter is not None:
-        graph += compute_bytes(it.drafter, context, 1)
+        rows = min(batch, HEAD_BATCH) if it.drafter.kind == "chat" else 1
+        graph += compute_bytes(it.drafter, context, rows)
+        if its_own := it.drafter.kind == "chat" and it.drafter.layers:
+            # A model that drafts keeps all tokens, in its sliding layers as well.
+            copies += cache_bytes(its_own.caches, context, context, kv_type, rows)
     if moved:
         return on_gpu + graph + copies, in_ram + results
     return on_gpu, in_ram + graph + copies + results
@@ -257,6 +261,8 @@ def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed) -> int:
         rows = min(batch, HEAD_BATCH)
         results += graph_bytes(heads, rows)
         return results + 4 * header.vocab_size + (batch + 4 * rows) * hidden
+    if it.drafter is not None and it.drafter.kind == "chat":
+        return results + graph_bytes(it.drafter, min(batch, HEAD_BATCH)) + 4 * header.vocab_size
     if it.drafter is not None:
         results += graph_bytes(it.drafter, 1)
         return results + 4 * header.vocab_size + (2 + it.depth) * hidden

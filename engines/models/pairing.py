@@ -5,7 +5,7 @@ require_pair(read_header(model), read_header(drafter))
 A drafter for Gemma 4 reads the keys and values of its target's last two layers, and gets its
 hidden states. Prediction layers in a file of their own get hidden states alone; they were cut off
 from a model of the same kind, width and number of layers. Where shapes differ llama.cpp ends the
-process or drafts nonsense.
+process or drafts nonsense. A whole model drafts for any larger one of the same vocabulary.
 Source: src/models/gemma4-assistant.cpp, `create_memory` in llama-model.cpp, and what
 conversion/qwen.py writes with --mtp and --no-mtp.
 """
@@ -102,6 +102,9 @@ def mtp_advice(header: GgufHeader) -> str:
 
 
 def _unusable(drafter: GgufHeader) -> str:
+    if drafter.kind == "chat":
+        cannot = f"The memory of {drafter.architecture} models cannot take tokens back."
+        return cannot if drafter.recurrent else ""
     if drafter.kind != "drafter":
         return "It is not a drafter."
     if drafter.heads_alone:
@@ -117,6 +120,11 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
     """Yield reasons in plain words, the most telling one first."""
     if reason := _unusable(drafter):
         yield reason
+        return
+    if drafter.kind == "chat":
+        yield from _vocabularies(target, drafter)
+        if drafter.weight_bytes >= target.weight_bytes:
+            yield "It is no smaller than the model itself."
         return
     family = _TARGETS.get(drafter.architecture, drafter.architecture)
     if target.architecture != family:

@@ -28,7 +28,10 @@ from tests.support.made_gguf import starter_tokens
 from tests.support.made_qwen import Qwen, write_qwen
 from tests.support.made_step import Step, write_step
 
-__all__ = ["Gemma", "Qwen", "Step", "made", "write_gemma", "write_qwen", "write_step"]
+__all__ = [
+    "Gemma", "Quantisation", "Qwen", "Step", "made", "quantised", "write_gemma", "write_qwen",
+    "write_step",
+]  # fmt: skip
 
 Kind = Literal["gemma", "qwen"]
 Size = Literal["0.3b", "1b"]
@@ -68,12 +71,17 @@ def made(
             write_qwen(begun[0], _QWENS[size], tokens=tokens)
         for path in plain:
             _begun(path).replace(path)
-    files = [path if quantisation == "F16" else _quantised(path, quantisation) for path in plain]
+    files = [
+        path
+        if quantisation == "F16"
+        else quantised(path, path.with_name(path.name.replace("F16", quantisation)), quantisation)
+        for path in plain
+    ]
     return files[0], files[1] if len(files) > 1 else None
 
 
-def _quantised(plain: Path, quantisation: Quantisation) -> Path:
-    path = plain.with_name(plain.name.replace("F16", quantisation))
+def quantised(plain: Path, path: Path, quantisation: Quantisation) -> Path:
+    """The model in another quantisation, made once."""
     if path.exists():
         return path
     native = load_native()

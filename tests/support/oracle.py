@@ -45,6 +45,9 @@ class Oracle:
     def prepare(self) -> None:
         self._drafter.prepare()
 
+    def join(self, held: Sequence[int]) -> None:
+        self._drafter.join(held)
+
     def observe(self, tokens: Sequence[int], start: int) -> None:
         self._drafter.observe(tokens, start)
 

@@ -33,6 +33,8 @@ class Worker:
 
     def prepare(self) -> None: ...
 
+    def join(self, held: Sequence[int]) -> None: ...
+
     def observe(self, tokens: Sequence[int], start: int) -> None:
         self.calls.append((list(tokens), start))
 

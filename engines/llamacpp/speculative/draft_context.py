@@ -1,4 +1,4 @@
-"""The second context, in which llama.cpp runs the graph that predicts the token after the next."""
+"""The second context, in which llama.cpp guesses: by prediction layers, or by a smaller model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from engines.llamacpp.context import Batch, Context, NativeContext, context_params
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.native import Native, giving_addresses
-from engines.types import LoadPlan
+from engines.types import HEAD_BATCH, LoadPlan
 
 _MTP: Final = 1
 """LLAMA_CONTEXT_TYPE_MTP in llama.h."""
@@ -22,15 +22,69 @@ _FLOAT: Final = 4
 _NEVER: Final = float("-inf")
 
 
-class DraftContext(NativeContext):
+class GuessContext(NativeContext):
+    """A context in which tokens are guessed: it evaluates some, and tells the likeliest next one.
+
+    weights: the llama_model that guesses. width: values of the hidden state that each token is
+    evaluated with, 0 for none. batch_size: most tokens in one evaluation.
+    """
+
+    def __init__(
+        self, native: Native, weights: Any, params: Any, plan: LoadPlan, width: int
+    ) -> None:
+        api = native.api
+        super().__init__(native, weights, params, plan.drafter or plan.model)
+        self.batch_size = int(params.n_batch)
+        self._decode = api.llama_decode
+        self._batch = Batch(api, self.batch_size, width)
+        self._logits = Logits(api, api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
+
+    def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        """Evaluate tokens from position `start` on; returns the result code."""
+        self._batch.fill(tokens, start, outputs)
+        return int(self._decode(self.pointer, self._batch.native))
+
+    def guess(self) -> tuple[int, int]:
+        """Return the likeliest next token and its margin to the second, as confidence 0 to 7."""
+        logits = self._logits.row(self.pointer)
+        token = int(logits.argmax())
+        best = logits.item(token)
+        logits[token] = _NEVER
+        return token, bisect(_MARGINS, best - logits.item(logits.argmax()))
+
+    def trim(self, length: int) -> None:
+        """Forget what was evaluated from position `length` on."""
+        self._api.llama_memory_seq_rm(self.memory, 0, length, -1)
+
+    def clear(self) -> None:
+        """Forget everything. Not where the target's memory is shared."""
+        self._api.llama_memory_clear(self.memory, False)
+
+
+class ModelContext(GuessContext):
+    """The context of a whole model that drafts for another, with a KV cache of its own.
+
+    Its sliding layers keep all tokens: so any of them can be taken back.
+    """
+
+    def __init__(self, native: Native, weights: Any, target: Context, plan: LoadPlan) -> None:
+        params = context_params(native.api, plan)
+        params.n_ctx = target.size
+        params.n_batch = params.n_ubatch = min(target.batch_size, HEAD_BATCH)
+        params.n_threads_batch = plan.threads
+        params.swa_full = True
+        super().__init__(native, weights, params, plan, 0)
+
+
+class DraftContext(GuessContext):
     """Evaluates pairs: a token, and the hidden state of the model one position before it.
 
     weights: the llama_model with the predicting layers.
     Making it clears the target's KV cache where the two share one: make it before any prompt.
     Close it before the target.
 
-    width: values of a hidden state. batch_size: most pairs in one evaluation. every_row: whether
-    it gives a hidden state for each pair, or for those with logits.
+    width: values of a hidden state. every_row: whether it gives a hidden state for each pair, or
+    for those with logits.
     """
 
     def __init__(
@@ -52,9 +106,8 @@ class DraftContext(NativeContext):
         params.ctx_type = _MTP
         params.ctx_other = target.pointer
         params.n_threads_batch = plan.threads
-        super().__init__(native, weights, params, plan.drafter or plan.model)
         self.width = int(api.llama_model_n_embd_out(weights))
-        self.batch_size = batch_size
+        super().__init__(native, weights, params, plan, self.width)
         self.shares_memory = _address(self._extra.llama_get_ctx_other(self.pointer)) == _address(
             target.pointer
         )
@@ -62,10 +115,7 @@ class DraftContext(NativeContext):
         self.every_row = every_row
         self._hidden_of = giving_addresses(self._extra.llama_get_embeddings_nextn_ith)
         self._target = target
-        self._decode = api.llama_decode
-        self._batch = Batch(api, batch_size, self.width)
         self._hidden = ctypes.addressof(self._batch.hidden)
-        self._logits = Logits(api, api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
 
     def choose_head(self, number: int) -> None:
         """Evaluate with this one of several heads from now on, counted from 0."""
@@ -109,27 +159,6 @@ class DraftContext(NativeContext):
     def put(self, hidden: bytes | bytearray) -> None:
         """Pair token number 0 with a hidden state that was `pending` before."""
         ctypes.memmove(self._hidden, bytes(hidden), self.width * _FLOAT)
-
-    def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
-        """Evaluate pairs whose hidden states were set before; returns the result code."""
-        self._batch.fill(tokens, start, outputs)
-        return int(self._decode(self.pointer, self._batch.native))
-
-    def guess(self) -> tuple[int, int]:
-        """Return the likeliest next token and its margin to the second, as confidence 0 to 7."""
-        logits = self._logits.row(self.pointer)
-        token = int(logits.argmax())
-        best = logits.item(token)
-        logits[token] = _NEVER
-        return token, bisect(_MARGINS, best - logits.item(logits.argmax()))
-
-    def trim(self, length: int) -> None:
-        """Forget the pairs from position `length` on."""
-        self._api.llama_memory_seq_rm(self.memory, 0, length, -1)
-
-    def clear(self) -> None:
-        """Forget all pairs. Not where the target's memory is shared."""
-        self._api.llama_memory_clear(self.memory, False)
 
 
 def _address(pointer: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""Opens a model's drafter: the head in its file, or the file of a drafter or of heads beside it."""
+"""Opens what drafts for a model: the head in its file, or a drafter, heads or a model beside it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
 from engines.llamacpp.context import AbortFlag, Context
 from engines.llamacpp.model import Model, load_weights
-from engines.llamacpp.mtp import ChainDrafter, Drafter, HeadDrafter, SharedDrafter
+from engines.llamacpp.mtp import (
+    ChainDrafter,
+    Drafter,
+    HeadDrafter,
+    ModelDrafter,
+    SharedDrafter,
+)
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.native_state import NativeState
-from engines.llamacpp.speculative.draft_context import DraftContext
+from engines.llamacpp.speculative.draft_context import DraftContext, ModelContext
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import HEAD_BATCH, LoadPlan
 
@@ -36,7 +42,7 @@ class Drafting:
         self,
         native: Native,
         target: Context,
-        context: DraftContext | None = None,
+        context: DraftContext | ModelContext | None = None,
         weights: Any = None,
         heads: int = 1,
     ) -> None:
@@ -46,7 +52,9 @@ class Drafting:
         self.context = context
         self.drafter: Drafter | None = None
         self.restored = False
-        if context is not None:
+        if isinstance(context, ModelContext):
+            self.drafter = ModelDrafter(context, NativeState(native.api, context))
+        elif context is not None:
             if context.shares_memory:
                 self.drafter = SharedDrafter(context)
             else:
@@ -57,7 +65,7 @@ class Drafting:
 
     def expose(self) -> None:
         """Have the target keep the hidden states that the drafter starts from."""
-        if self.context is not None:
+        if isinstance(self.context, DraftContext):
             self._target.expose(every_row=not self.context.shares_memory)
 
     def hide(self) -> None:
@@ -105,12 +113,16 @@ def open_drafting(
     if plan.drafter is None:
         if header.mtp != "embedded":
             return Drafting(native, target)
-        context = _of_heads(native, header, model.pointer, target, plan)
-        return Drafting(native, target, context, heads=_turns(header))
+        inside = _of_heads(native, header, model.pointer, target, plan)
+        return Drafting(native, target, inside, heads=_turns(header))
     drafter = read_header(plan.drafter)
-    weights = load_weights(native, plan.drafter, plan, progress, cancel, mtp=True)
+    mtp = drafter.kind != "chat"
+    weights = load_weights(native, plan.drafter, plan, progress, cancel, mtp=mtp)
     try:
-        if drafter.heads_alone:
+        context: DraftContext | ModelContext
+        if drafter.kind == "chat":
+            context = ModelContext(native, weights, target, plan)
+        elif drafter.heads_alone:
             context = _of_heads(native, drafter, weights, target, plan)
         else:
             context = _sharing(native, plan.drafter, weights, target, plan)

@@ -80,6 +80,8 @@ class Speculation:
             self._drafting.hide()
         else:
             self._drafting.expose()
+        if self._active is not None:
+            self._active.join(held)
         if mode != "off":
             self._policy.new_answer(mode, depth)
 

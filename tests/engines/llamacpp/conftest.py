@@ -13,7 +13,7 @@ from engines.types import LoadPlan
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER, Pair
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
 from tests.support.made_apart import cut_off
-from tests.support.mtp_models import write_qwen, write_step
+from tests.support.mtp_models import quantised, write_qwen, write_step
 from tests.support.trusting import TrustingProbe
 
 Load = Callable[..., LlamaCppEngine]
@@ -57,11 +57,12 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
         "head": Pair(head),
         "heads": Pair(heads),
         "head apart": Pair(*cut_off(head, folder / "trunk.gguf", folder / "mtp-trunk.gguf")),
+        "model": Pair(STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")),
         "heads apart": Pair(*cut_off(heads, folder / "stem.gguf", folder / "mtp-stem.gguf")),
     }
 
 
-@pytest.fixture(params=["drafter", "head", "heads", "head apart", "heads apart"])
+@pytest.fixture(params=["drafter", "head", "heads", "head apart", "heads apart", "model"])
 def pair(request: pytest.FixtureRequest, pairs: dict[str, Pair]) -> Pair:
     return pairs[request.param]
 

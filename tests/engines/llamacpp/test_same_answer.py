@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import tomllib
 from collections.abc import Callable
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from pathlib import Path
 
 import pytest
@@ -13,17 +12,15 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
 from engines.llamacpp.cache import KvCache
-from engines.llamacpp.native import load_native
 from engines.types import MAX_DEPTH, ChatRequest, Message, MtpCheck, Sampling
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER
 from tests.support.made_apart import cut_off
-from tests.support.mtp_models import write_qwen, write_step
+from tests.support.mtp_models import Quantisation, quantised, write_qwen, write_step
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 EXAMINATION = STARTER.parent / "make" / "examination.toml"
 TOKENS = 64
-FILE_TYPES = {"F16": 1, "Q4_0": 2, "Q8_0": 7}
 TIE = 0.02
 """Rows of a batch and single rows are summed in another order: logits differ by about this much,
 in units of their standard deviation, and may change places."""
@@ -31,26 +28,18 @@ in units of their standard deviation, and may change places."""
 Files = tuple[Path, Path | None]
 
 
-def quantised(path: Path, to: Path, kind: str) -> Path:
-    """The model in another quantisation; `kind` is a key of FILE_TYPES."""
-    api = load_native().api
-    params = api.llama_model_quantize_default_params()
-    params.ftype, params.nthread = FILE_TYPES[kind], 1
-    result = api.llama_model_quantize(str(path).encode(), str(to).encode(), ctypes.byref(params))
-    assert result == 0
-    return to
-
-
 @pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Files]:
+def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Quantisation], Files]:
     """Model and drafter of a family in a quantisation; the starter's and made ones."""
     folder = tmp_path_factory.mktemp("pairs")
     made: dict[str, Files] = {}
 
-    def get(family: str, kind: str) -> Files:
+    def get(family: str, kind: Quantisation) -> Files:
         if family not in made:
             if family == "starter":
                 made[family] = STARTER, STARTER_DRAFTER
+            elif family == "model":
+                made[family] = STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")
             elif family == "step":
                 made[family] = write_step(folder / "s.gguf"), None
             elif family == "apart":
@@ -89,11 +78,20 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
 
 
 # How a family goes back is tried at length; another quantisation differs in its sums alone.
-@pytest.mark.parametrize(("kind", "count"), [("F16", 200), ("Q8_0", 50), ("Q4_0", 50)])
-@pytest.mark.parametrize("family", ["starter", "qwen", "step", "apart"])
+CASES = [
+    *product(["starter", "qwen", "step", "apart"], [("F16", 200), ("Q8_0", 50), ("Q4_0", 50)]),
+    ("model", ("F16", 200)),
+]
+
+
+@pytest.mark.parametrize(("family", "how"), CASES)
 def test_answers_are_the_same(
-    load: Load, files: Callable[[str, str], Files], family: str, kind: str, count: int
+    load: Load,
+    files: Callable[[str, Quantisation], Files],
+    family: str,
+    how: tuple[Quantisation, int],
 ) -> None:
+    kind, count = how
     found = checks(load, files(family, kind), count)
     differing = [check for check in found if not check.identical]
     print(f"{family} {kind}: {len(differing)} of {len(found)} part at a tie: {differing}")
@@ -106,7 +104,7 @@ def test_answers_are_the_same(
 @pytest.mark.parametrize("family", ["starter", "qwen"])
 def test_a_broken_rollback_is_found(
     load: Load,
-    files: Callable[[str, str], Files],
+    files: Callable[[str, Quantisation], Files],
     family: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -54,7 +54,7 @@ def test_the_starter_pair_belongs_together(target: GgufHeader, drafter: GgufHead
     ("change", "reason"),
     [
         ({"architecture": "eagle3", "nextn_predict_layers": 0}, "cannot run drafters of the kind"),
-        ({"kind": "chat"}, "It is not a drafter"),
+        ({"kind": "projector"}, "It is not a drafter"),
         ({"nextn_predict_layers": 1}, "contradicts itself"),
         ({"vocab_size": 2047}, "knows 2,047 tokens, and the model 2,048"),
         ({"vocabulary": "0"}, "different vocabularies of the same size"),
@@ -198,6 +198,23 @@ def test_prediction_layers_of_another_model_are_refused(
         require_pair(
             replace(target, own_output=True), replace(head, **{"own_output": True, **change})
         )
+
+
+def test_a_smaller_model_of_the_same_vocabulary_drafts_for_any_larger_one(
+    apart: tuple[GgufHeader, GgufHeader], target: GgufHeader, tmp_path: Path
+) -> None:
+    small = replace(read_header(write_llama(tmp_path / "s.gguf")), vocabulary=target.vocabulary)
+    small = replace(small, vocab_size=target.vocab_size, weight_bytes=1000)
+    require_pair(target, small)
+    qwen = replace(apart[0], vocabulary=target.vocabulary, vocab_size=target.vocab_size)
+    require_pair(qwen, small)
+    for change, reason in (
+        ({"vocabulary": "0"}, "different vocabularies"),
+        ({"weight_bytes": target.weight_bytes}, "no smaller than the model itself"),
+        ({"architecture": "mamba2"}, "The memory of mamba2 models cannot take tokens back"),
+    ):
+        with pytest.raises(DrafterMismatch, match=reason):
+            require_pair(target, replace(small, **change))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from tests.engines.llamacpp.sizing.conftest import Made
 from tests.support.made_apart import cut_off
 from tests.support.made_architectures import MODELS
 from tests.support.made_gguf import STARTER
-from tests.support.mtp_models import write_gemma, write_qwen, write_step
+from tests.support.mtp_models import quantised, write_gemma, write_qwen, write_step
 from tests.support.paths import ROOT
 from tests.support.trusting import TrustingProbe
 
@@ -62,6 +62,8 @@ def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
             return write_gemma(model, folder / "d.gguf")
         case "qwen":
             write_qwen(model)
+        case "model":
+            return STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")
         case "apart":
             return cut_off(write_qwen(folder / "whole.gguf"), model, folder / "mtp-m.gguf")
         case _:
@@ -109,7 +111,7 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
         assert 0.99 <= compute_bytes(header, context, rows) / real.compute <= 1.3
 
 
-@pytest.mark.parametrize("kind", ["starter", "gemma", "qwen", "step", "apart"])
+@pytest.mark.parametrize("kind", ["starter", "gemma", "qwen", "step", "apart", "model"])
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:
     model, drafter = pair_of(kind, tmp_path)
