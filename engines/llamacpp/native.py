@@ -11,6 +11,8 @@ import importlib
 import os
 import sys
 import threading
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from engines.errors import EngineUnavailable, is_out_of_memory, out_of_memory
@@ -78,6 +80,21 @@ class Native:
     def ggml_function(self, name: str, result: Any, *arguments: Any) -> Any:
         """Find a function of ggml by its name in C. Raises AttributeError if there is none."""
         return ggml_function(self._libraries, name, result, *arguments)
+
+    @cached_property
+    def build(self) -> str:
+        """Name this build: its versions, and a hash of libllama's file. Raises OSError.
+
+        The versions alone do not tell builds apart: llama.cpp keeps its number for weeks of
+        commits, and ours is compiled without the commit. Nor does the file's time, which is that
+        of its installation: the same library, installed again, would be another.
+        """
+        import hashlib
+
+        with Path(self.api._lib._name).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        versions = f"{LIBRARY_VERSION.decode()}, llama-cpp-python {BINDINGS_VERSION}"
+        return f"llama.cpp {versions}, {digest[:16]}"
 
     @property
     def complete(self) -> bool:
