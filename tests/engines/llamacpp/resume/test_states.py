@@ -305,7 +305,7 @@ def test_states_of_another_build_are_removed_unread_with_a_line_each(
     assert [resumed(model, folder) for model in (one, other)] == [300, 300]
     before = load_native().build
     assert key_of(one).build == before
-    monkeypatch.setattr(load_native(), "build", "llama.cpp 1.0.0")
+    monkeypatch.setattr(load_native(), "build", "1.0.0 0.4.0 abcd")
     with monkeypatch.context() as patched, caplog.at_level(logging.INFO, states.__name__):
         patched.setattr(states, "read_record", pytest.fail)
         old = files(folder)
