@@ -77,11 +77,13 @@ class LlamaCard(EngineCard):
         self._again.setEnabled(True)
         self._again.redraw("again", self.tr("Try again"))
         self._note.setText(self._said())
+        self._note.show()
 
     def show_fault(self, error: UserError) -> None:
         """Show why llama.cpp cannot be asked for its devices, and what to do."""
-        self._wait.setVisible(False)
+        self.show_devices((), self._chosen)
         self.show_status("")
+        self._note.hide()
         self._fault.setText(f"{translated(error.why)}\n{translated(error.do)}")
         self._fault.show()
 

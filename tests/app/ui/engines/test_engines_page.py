@@ -76,12 +76,17 @@ def test_devices_are_chosen_and_the_last_one_stays(ui: Ui, manager: ScriptedMana
 
 
 def test_a_library_that_does_not_load_is_not_called_ready(ui: Ui, manager: ScriptedManager) -> None:
-    manager.fault = EngineUnavailable("It cannot start.", "It is another one.", "Run run.py.")
+    manager.found = (OLD,)
     ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: ui.has("tryDevices"))
+    manager.fault = EngineUnavailable("It cannot start.", "It is another one.", "Run run.py.")
+    ui.click("tryDevices")
     ui.qtbot.waitUntil(lambda: ui.has("llamaFault"))
+    assert not ui.has("deviceState1")
+    assert not ui.has("tryDevices")
+    assert not ui.has("devicesNote")
     assert text(ui, "llamaFault") == "It is another one.\nRun run.py."
     assert not ui.has("llamaCardStatus")
-    assert not ui.has("devicesWait")
     manager.fault = None
     ui.click("enginesBack")
     ui.press("Ctrl+Shift+G")
