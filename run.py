@@ -26,8 +26,10 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sysconfig
 import time
 import tomllib
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -48,6 +50,7 @@ PYTHON = BIN / f"python{EXE}"
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
 MAY_USE_APT = sys.platform == "linux" and os.geteuid() == 0 and bool(shutil.which("apt-get"))
 COMPILERS = ["c++", "g++", "clang++", os.environ.get("CXX", "")]
+LOCAL = ["install", "--no-index", "--no-deps", "--no-build-isolation"]
 LOCKED = ["install", "--only-binary=:all:", "--require-hashes", "-r"]
 TWO_PROCESSES = ["-n2", "--dist=worksteal", "--durations=20", "--durations-min=2"]
 """How the whole suite runs; at the end it names the tests that took longest."""
@@ -160,12 +163,14 @@ def prepare(testing: bool) -> None:
     app = digest("app.txt", "build.txt", "native.txt")
     tests = digest("test.txt")
     wanted = {app, tests} if testing else {app}
-    if wanted <= present() and not testing:
+    if wanted <= present() and not testing and llama_is_whole():
         return
     with alone_in_this_folder():
         if app not in present():
             make_environment()
             stamp(app)
+        elif not llama_is_whole():
+            put_llama_back()
         if not wanted <= present():
             stamp()
             try:
@@ -223,14 +228,46 @@ def make_environment() -> None:
     pip("Getting packages", *LOCKED, *locks)
     if not built.exists():
         build_native(built)
-    local = ["install", "--no-index", "--no-deps", "--no-build-isolation", "-e", str(ROOT)]
-    pip("Installing Hearth", *local, str(next(built.glob("*.whl"))))
+    pip("Installing Hearth", *LOCAL, "-e", str(ROOT), str(next(built.glob("*.whl"))))
     if sys.platform == "linux" and not qt_works():
         try:
             install_system_packages(QT_PACKAGES, "The window needs system libraries.")
         except SetupError as error:
             say(f"{error}\nUntil then Hearth chats in the terminal.")
     say("Hearth is set up.")
+
+
+def llama_is_whole() -> bool:
+    """Whether llama-cpp-python lies in the environment as it was compiled here, file by file.
+
+    Another pip may have put a newer one over it, which Hearth does not load, or a full disk may
+    have cut it off. Only sizes are compared: that takes a millisecond. Without what was compiled
+    there is nothing to compare with, and nothing to put back.
+    """
+    wheel = next(native_folder().glob("*.whl"), None)
+    if wheel is None:
+        return True
+    site = Path(sysconfig.get_path("purelib", "venv", {"base": str(VENV)}))
+    with zipfile.ZipFile(wheel) as archive:
+        # But for folders, and for what pip writes anew.
+        files = [it for it in archive.infolist() if not it.filename.endswith(("/", "/RECORD"))]
+    try:
+        return all((site / it.filename).stat().st_size == it.file_size for it in files)
+    except OSError:
+        return False
+
+
+def put_llama_back() -> None:
+    """Install what was compiled here over what lies there now.
+
+    Hearth starts in any case: chats can be read without it.
+    """
+    wheel = next(native_folder().glob("*.whl"))
+    say("llama.cpp is not the one that was installed here.")
+    try:
+        pip("Putting it back", *LOCAL, "--force-reinstall", str(wheel))
+    except SetupError as error:
+        say(f"{error}\nUntil then Hearth starts without it.")
 
 
 def qt_works() -> bool:

@@ -188,6 +188,37 @@ def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
         finish(changed)
 
 
+def test_a_llama_cpp_that_was_changed_is_put_back(checkout: Path) -> None:
+    """By a pip that upgraded it, or a disk that was full; Hearth itself starts in any case."""
+    assert finish(launch(checkout))[0] == 7
+    site = next((checkout / ".venv").rglob("llama_cpp.py")).parent
+    about = site / "llama_cpp_python-0.1.dist-info"
+    upgraded = site / "llama_cpp_python-0.2.dist-info"
+    about.rename(upgraded)
+    (upgraded / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: llama_cpp_python\nVersion: 0.2\n"
+    )
+    record = upgraded / "RECORD"
+    record.write_text(record.read_text().replace(about.name, upgraded.name))
+    (site / "llama_cpp.py").write_text(f"{STAND_IN}# a newer one\n")
+    kept = site / "kept.py"
+    kept.touch()
+    code, out, err = finish(launch(checkout, "again"))
+    assert (code, out) == (7, "started again\n")
+    assert "not the one that was installed here" in err
+    assert (site / "llama_cpp.py").read_text() == STAND_IN
+    assert about.exists()
+    assert not upgraded.exists()
+    assert kept.exists(), "the rest of the environment is left as it is"
+    assert finish(launch(checkout)) == (7, "started\n", "")
+    (site / "llama_cpp.py").write_text(STAND_IN[:-1])
+    (wheel,) = loaded(checkout).native_folder().glob("*.whl")
+    wheel.rename(wheel.with_name("unusable-0-py3-none-none.whl"))
+    code, out, err = finish(launch(checkout))
+    assert (code, out) == (7, "started\n")
+    assert "Until then Hearth starts without it." in err
+
+
 def test_an_environment_of_someone_else_is_left_alone(checkout: Path) -> None:
     (checkout / ".venv").mkdir()
     (checkout / ".venv" / "mine").write_text("precious")

@@ -27,6 +27,7 @@ State = Literal["ok", "warning", "failed"]
 
 _LOADING_S = 60.0
 _LOW_DISK = 2_000_000_000
+_AFRESH = "Delete the folder .venv, then start Hearth with run.py."
 _MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
 
 
@@ -144,6 +145,11 @@ def _llama_cpp(folder: DataFolder) -> CheckResult:
     state = next(state for state in availability() if state.name == "llamacpp")
     if not state.available:
         return CheckResult("llama.cpp", "failed", state.why_not or "", "Run run.py again.")
+    # In a child first: a library that was cut off ends the process that loads it.
+    trial = _child("-c", "import llama_cpp")
+    if trial.returncode not in {0, 1}:
+        ended = f"its library ends the process that loads it, with code {trial.returncode}"
+        return CheckResult("llama.cpp", "failed", ended, _AFRESH)
     from app.wiring.app import hardware
     from engines.llamacpp.native import load_native
 
@@ -180,9 +186,9 @@ def _starter(_: DataFolder) -> CheckResult:
 
 
 def _memory(_: DataFolder) -> CheckResult:
-    from app.wiring.app import hardware
+    from engines.hardware import detect
 
-    memory = hardware().memory
+    memory = detect().memory
     free = memory.available_bytes
     if free < _LOW_DISK:
         return CheckResult(

@@ -29,7 +29,7 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
         app.devices.switch_off(args.off)
     found = app.look()
     states = app.availability()
-    devices = _devices(app)
+    devices, fault = _devices(app)
     value = {
         **asdict(found),
         "devices": [asdict(it) | {"tried": it.tried, "ok": it.ok} for it in devices],
@@ -61,21 +61,20 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
             rows.append((f"Device {it.name}", f"{it.description}, {memory_there}: {known}"))
         rows += [("Note", note) for note in found.notes]
         for state in states:
-            rows.append(
-                (f"Engine {state.name}", "ready" if state.available else state.why_not or "")
-            )
+            why_not = state.why_not or (fault if state.name == "llamacpp" else "")
+            rows.append((f"Engine {state.name}", why_not or "ready"))
         return table(rows)
 
     out.value(value, human)
     return 0
 
 
-def _devices(app: App) -> tuple[DeviceState, ...]:
-    """List llama.cpp's graphics devices and its processor; none where it cannot load."""
+def _devices(app: App) -> tuple[tuple[DeviceState, ...], str]:
+    """List llama.cpp's graphics devices and its processor; none, and why, where it cannot load."""
     try:
-        return app.devices.list()
-    except EngineUnavailable:
-        return ()
+        return app.devices.list(), ""
+    except EngineUnavailable as error:
+        return (), error.why
 
 
 def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -85,7 +84,7 @@ def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
         require_usable(
             args.what,
             getattr(settings, args.what),
-            lambda: [it.name for it in _devices(app)],
+            lambda: [it.name for it in _devices(app)[0]],
         )
         app.settings.write(settings)
     values = settings.values()

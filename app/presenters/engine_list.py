@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.core.models.entry import ModelEntry
 from app.presenters.tasks import ENGINE, SYSTEM, Failed, Task, Tasks
 from engines.cancel import CancelToken
-from engines.errors import Cancelled
+from engines.errors import Cancelled, EngineUnavailable
 
 if TYPE_CHECKING:
     from app.core.engines.advice import Advice, System
@@ -62,7 +62,8 @@ class EngineList(QObject):
     """The engines. Signals tell their state, also after a verb has changed it.
 
     stood(InstallState): of vLLM. stepped(Step): how far its installation is; ended(): it is over,
-    well or not. devices_known(tuple of Device). advised(Advice). worker_seen(WorkerState).
+    well or not. devices_known(tuple of Device), or devices_unknown(error): llama.cpp cannot be
+    asked for them. advised(Advice). worker_seen(WorkerState).
     failed(error): a look or the installation has; in three parts, or a bug of ours.
     """
 
@@ -70,6 +71,7 @@ class EngineList(QObject):
     stepped = Signal(object)
     ended = Signal()
     devices_known = Signal(object)
+    devices_unknown = Signal(Exception)
     advised = Signal(object)
     worker_seen = Signal(object)
     failed = Signal(Exception)
@@ -116,7 +118,13 @@ class EngineList(QObject):
             )
 
     def look_at_devices(self, *, again: bool = False) -> None:
-        self._ask(lambda: self._manager.devices(again=again), self.devices_known.emit, TRIALS)
+        def failed(error: Exception) -> None:
+            unknown = isinstance(error, EngineUnavailable)
+            (self.devices_unknown if unknown else self.failed).emit(error)
+
+        self._tasks.run(
+            lambda: self._manager.devices(again=again), self.devices_known.emit, failed, on=TRIALS
+        )
 
     def look_at_worker(self) -> None:
         """Look at the worker, once at a time: it may be asked more often than it answers."""

@@ -16,7 +16,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
 from engines.helper.parent import ProcessResult, run_helper
-from engines.llamacpp.native import loaded_native
+from engines.llamacpp.native import loaded_native, unavailable
 
 COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.devices_child")
 """How to start the process; its last line on standard output is the answer. See `probe.COMMAND`."""
@@ -62,7 +62,7 @@ class Devices:
         try:
             ended = run_helper(self._command[:-1], self._command[-1], _LIMIT_S, CancelToken())
         except OSError as error:
-            raise _unavailable(
+            raise unavailable(
                 f"The system could not start a process: {error.strerror or error}."
             ) from error
         return _answer(ended)
@@ -81,16 +81,8 @@ def _answer(ended: ProcessResult) -> tuple[NativeDevice, ...]:
     try:
         said = json.loads(ended.last_line)
         if isinstance(said, dict):
-            raise _unavailable(str(said[_FAULT]))
+            raise unavailable(str(said[_FAULT]))
         return tuple(NativeDevice(**device) for device in said)
     except (ValueError, TypeError, KeyError):
         why = "It did not finish." if not ended.in_time else f"It ended with code {ended.code}."
-        raise _unavailable(f"The process that checks the devices failed. {why}") from None
-
-
-def _unavailable(why: str) -> EngineUnavailable:
-    return EngineUnavailable(
-        "The llama.cpp engine cannot start.",
-        why,
-        "Start Hearth with run.py, which sets the engine up again.",
-    )
+        raise unavailable(f"The process that checks the devices failed. {why}") from None

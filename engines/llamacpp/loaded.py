@@ -219,7 +219,7 @@ def _costs(
 def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey | None:
     """Name what states of this load depend on; None where that cannot be read."""
     try:
-        return state_key(native.api, model, context, plan)
+        return state_key(native, model, context, plan)
     except OSError as error:
         logger.warning("no state is kept of %s: %s", plan.model.name, error)
         return None

@@ -11,6 +11,8 @@ import importlib
 import os
 import sys
 import threading
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from engines.errors import EngineUnavailable, is_out_of_memory, out_of_memory
@@ -40,25 +42,18 @@ class Native:
             self.api: Any = importlib.import_module("llama_cpp.llama_cpp")
             # Functions of llama-ext.h, which have C++ names that the bindings know.
             self.extra: Any = importlib.import_module("llama_cpp.llama_cpp_ext")
-            version = self.api.llama_version()
+            bindings, version = package.__version__, self.api.llama_version()
             # It has to be libllama's own handle: llama_cpp._ggml can map a second copy of ggml.
             self._libraries = ggml_libraries(self.api._lib, self.api._base_path)
             self._ggml = Ggml(self._libraries)
-        except (ImportError, OSError, RuntimeError, AttributeError) as error:
+        except Exception as error:
             if is_out_of_memory(error):
                 raise out_of_memory() from error
-            raise EngineUnavailable(
-                "The llama.cpp engine cannot start.",
-                f"Its library does not load on this computer: {error}.",
-                "Start Hearth with run.py, which sets the engine up again.",
-            ) from error
-        if package.__version__ != BINDINGS_VERSION or version != LIBRARY_VERSION:
-            raise EngineUnavailable(
-                "The llama.cpp engine cannot start.",
+            raise unavailable(_why(error)) from error
+        if (bindings, version) != (BINDINGS_VERSION, LIBRARY_VERSION):
+            raise unavailable(
                 f"Hearth is made for llama-cpp-python {BINDINGS_VERSION} with llama.cpp"
-                f" {LIBRARY_VERSION.decode()}, and finds {package.__version__} with"
-                f" {version.decode(errors='replace')}.",
-                "Start Hearth with run.py, which installs the right version.",
+                f" {LIBRARY_VERSION.decode()}, and finds {bindings} with {_text(version)}."
             )
         self.log = NativeLog()
         # llama.cpp calls this for as long as the process lives, so it must not be collected.
@@ -78,6 +73,20 @@ class Native:
     def ggml_function(self, name: str, result: Any, *arguments: Any) -> Any:
         """Find a function of ggml by its name in C. Raises AttributeError if there is none."""
         return ggml_function(self._libraries, name, result, *arguments)
+
+    @cached_property
+    def build(self) -> str:
+        """Name this build: its versions, and a hash of libllama's file. Raises OSError.
+
+        The versions alone do not tell builds apart: llama.cpp keeps its number for weeks of
+        commits, and ours is compiled without the commit. Nor does the file's time, which is that
+        of its installation: the same library, installed again, would be another.
+        """
+        import hashlib
+
+        with Path(self.api._lib._name).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return f"{LIBRARY_VERSION.decode()} {BINDINGS_VERSION} {digest[:16]}"
 
     @property
     def complete(self) -> bool:
@@ -126,6 +135,34 @@ class Native:
                 )
             )
         return tuple(found)
+
+
+def unavailable(why: str) -> EngineUnavailable:
+    """Make the error for a library that does not load, or does not fit."""
+    return EngineUnavailable(
+        "The llama.cpp engine cannot start.",
+        why,
+        "Start Hearth with run.py, which sets the engine up again;"
+        " if that does not help, delete the folder .venv first.",
+    )
+
+
+def _why(error: Exception) -> str:
+    """Say why it does not load.
+
+    The bindings look for each function as they are imported: a library of another version fails
+    there, before it could be asked for its number.
+    """
+    if isinstance(error, ModuleNotFoundError) and error.name == "llama_cpp":
+        return "Its library is not installed."
+    if isinstance(error, OSError | RuntimeError | ImportError):
+        return f"Its library does not load on this computer: {error}."
+    # A C++ function is looked for under all its names, of which the first says enough.
+    said = str(error).partition(", ")[0]
+    return (
+        f"Hearth is made for llama-cpp-python {BINDINGS_VERSION} with llama.cpp"
+        f" {LIBRARY_VERSION.decode()}, and what it finds does not fit: {said}."
+    )
 
 
 def _prepare_environment() -> None:

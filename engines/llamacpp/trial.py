@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, NotEnoughMemory
+from engines.errors import Cancelled, EngineUnavailable, NotEnoughMemory
 from engines.hardware.values import NativeDevice
 from engines.helper.parent import ProcessResult, run_helper
 from engines.llamacpp.probing.protocol import ERROR
@@ -91,7 +91,8 @@ class Trials:
     def try_out(self, device: NativeDevice, cancel: CancelToken) -> Verdict:
         """Try a device, whatever is known of it, and remember the verdict. Raises Cancelled.
 
-        Want of memory is no fault of the device: it is said, and not remembered.
+        Want of memory is no fault of the device, nor is a library that does not load: that is
+        said, and not remembered.
         """
         with self._trying:
             began = time.monotonic()
@@ -124,8 +125,8 @@ def _judge(ended: ProcessResult, limit_s: float) -> tuple[str, bool]:
             True,
         )
     if ERROR in said:
-        memory = said[ERROR] == NotEnoughMemory.code
-        return f"The test failed: {said['what']} {said['why']}", not memory
+        innocent = said[ERROR] in {NotEnoughMemory.code, EngineUnavailable.code}
+        return f"The test failed: {said['what']} {said['why']}", not innocent
     expected, text, gap = said["expected"], said["text"], said["gap"]
     if text == expected or (gap is not None and gap < TIE):
         return "", True

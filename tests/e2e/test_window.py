@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.unfit_llama import unfit_llama
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Started as `python -c`: opens the window offscreen, does something in it, and prints a line when
@@ -122,6 +124,43 @@ def test_the_starter_answers_in_the_window(start: Start, data_dir: Path) -> None
     assert text.strip()
     assert (data_dir / "window.json").exists()
     assert not (data_dir / "window.lock").exists()
+
+
+READ = """
+from app.core.chats.places import CHATS
+from app.ui.chat.transcript.transcript import Transcript
+
+def read():
+    shown = page.findChild(Transcript).views
+    if len(shown) < 2:
+        QTimer.singleShot(20, read)
+        return
+    say(f"{len(shown)} messages are shown")
+    page.ask("And what else?")
+
+def ended(answer):
+    say(answer.failure.why)
+    main.close()
+
+main.presenters.generation.ended.connect(ended)
+page.open_chat(main.presenters.chats.page(CHATS, 0, 1)[0].id)
+read()
+"""
+
+
+@pytest.mark.parametrize("how", ["absent", "asks for more"])
+def test_without_a_llama_cpp_that_fits_chats_are_read_and_an_answer_fails_with_words(
+    how: str, start: Start, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = start(ASK)
+    assert line(first) == "complete"
+    assert first.wait(60) == 0
+    monkeypatch.setenv("PYTHONPATH", unfit_llama(tmp_path, how))
+    process = start(READ)
+    assert line(process) == "2 messages are shown"
+    assert ("not installed" if how == "absent" else "does not fit") in line(process)
+    assert process.wait(60) == 0
+    assert [state for state, _ in answers(data_dir)] == ["complete", "failed"]
 
 
 def test_a_second_start_brings_the_first_to_the_front(start: Start) -> None:

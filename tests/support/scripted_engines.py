@@ -21,7 +21,7 @@ from app.core.models.entry import ModelEntry
 from app.core.network.secret import SecretStatus
 from app.core.network.servers import ServerInfo, ServerProfile
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, EngineError
+from engines.errors import Cancelled, EngineError, EngineUnavailable
 from engines.vllm.provision.preflight import Finding
 
 OFFERED = "0.33.0"
@@ -91,12 +91,15 @@ class ScriptedManager:
 
     system: System = "linux"
     found: tuple[Device, ...] = ()
+    fault: EngineUnavailable | None = None
     advice: Advice = field(default_factory=lambda: advise(Situation("linux")))
     others: tuple[Counterpart, ...] = ()
     runs: WorkerState = RESTS
     did: list[str] = field(default_factory=list)
 
     def devices(self, *, again: bool) -> tuple[Device, ...]:
+        if self.fault is not None:
+            raise self.fault
         if again:
             self.did.append("try again")
             self.found = tuple(replace(it, state="works", why="") for it in self.found)

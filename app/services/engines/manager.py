@@ -13,7 +13,6 @@ from app.core.models.hub_names import hub_name
 from app.core.models.wanted import wanted_checkpoint
 from app.services.downloads.pulling import wanted_of
 from engines.cancel import CancelToken
-from engines.errors import EngineUnavailable
 from engines.memory.placement import chosen
 from engines.types import EngineName
 
@@ -63,14 +62,11 @@ class EngineManager:
         self._fitting = fitting
 
     def devices(self, *, again: bool) -> tuple[Device, ...]:
-        """List the devices of llama.cpp; none where it cannot be asked.
+        """List the devices of llama.cpp. Raises EngineUnavailable where it cannot be asked.
 
         The processor is left out: it needs no trial. again: try those anew that were refused.
         """
-        try:
-            found = [it for it in self._devices.list() if it.backend != "CPU"]
-        except EngineUnavailable:
-            return ()
+        found = [it for it in self._devices.list() if it.backend != "CPU"]
         if again:
             found = [self._tried(it) for it in found]
         usual = {gpu.device for gpu in chosen(self._look())}

@@ -82,6 +82,7 @@ class EnginesPage(ColumnPage):
         engines, vllm = self._engines, self.vllm
         engines.advised.connect(self.advice.show_advice)
         engines.devices_known.connect(self._show_devices)
+        engines.devices_unknown.connect(self.llama.show_fault)
         engines.stood.connect(self._show_state)
         engines.stepped.connect(vllm.show_step)
         engines.worker_seen.connect(vllm.show_worker)

@@ -20,6 +20,7 @@ from app.ui.widgets.switch import Switch
 
 if TYPE_CHECKING:
     from app.core.engines.installation import Device
+    from engines.errors import UserError
 
 
 class LlamaCard(EngineCard):
@@ -52,10 +53,12 @@ class LlamaCard(EngineCard):
         row.setSpacing(2 * GRID)
         row.addWidget(self._note, 1)
         row.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
+        self._fault = Label("", "caution", name="llamaFault", wrap=True, selectable=True)
+        self._fault.hide()
         self.body.addWidget(self._wait)
+        self.body.addWidget(self._fault)
         self.body.addLayout(self._rows)
         self.body.addLayout(row)
-        self.show_status(self.tr("Ready"), good=True)
         self._again.hide()
 
     def show_devices(self, devices: Sequence[Device], chosen: Sequence[str]) -> None:
@@ -67,11 +70,22 @@ class LlamaCard(EngineCard):
             self._rows.addWidget(self._row(number, device))
         self._keep_one()
         self._wait.setVisible(False)
+        self._fault.hide()
+        self.show_status(self.tr("Ready"), good=True)
         refused = any(it.state == "refused" for it in self._devices)
         self._again.setVisible(refused)
         self._again.setEnabled(True)
         self._again.redraw("again", self.tr("Try again"))
         self._note.setText(self._said())
+        self._note.show()
+
+    def show_fault(self, error: UserError) -> None:
+        """Show why llama.cpp cannot be asked for its devices, and what to do."""
+        self.show_devices((), self._chosen)
+        self.show_status("")
+        self._note.hide()
+        self._fault.setText(f"{translated(error.why)}\n{translated(error.do)}")
+        self._fault.show()
 
     def _said(self) -> str:
         if not self._devices:

@@ -3,7 +3,7 @@
 A file is a prelude, a description in JSON, the tokens, then the parts one after the other:
 
     magic (8 bytes) | version | bytes of the description | number of tokens | CRC-32 of the last two
-    {"place", "digest", "ahead", "parts": [{"kind", "length", "bytes", "crc"}, ...]}
+    {"place", "build", "digest", "ahead", "parts": [{"kind", "length", "bytes", "crc"}, ...]}
     tokens (int32 each)
     state | checkpoints | what the drafter keeps
 
@@ -23,7 +23,7 @@ from typing import BinaryIO, Final
 
 from engines.llamacpp.resume.checkpoints import StateCheckpoint
 
-VERSION: Final = 1
+VERSION: Final = 2
 _MAGIC: Final = b"HearthKV"
 _PRELUDE: Final = struct.Struct("<8sIIII")
 _MOST_DESCRIPTION: Final = 1 << 20
@@ -37,10 +37,12 @@ class DamagedState(Exception):
 class StateKey:
     """The key that must agree for a state to be of use.
 
-    place: where the model file lies. digest: of all else that must agree.
+    place: where the model file lies. build: the llama.cpp that writes and reads it, see
+    `Native.build`. digest: of all else that must agree.
     """
 
     place: str
+    build: str
     digest: str
 
 
@@ -105,7 +107,7 @@ def encode_head(key: StateKey, record: StateRecord) -> bytes:
         {"kind": kind, "length": length, "bytes": len(data), "crc": zlib.crc32(data)}
         for kind, length, data in record.parts()
     ]
-    said = {"place": key.place, "digest": key.digest, "ahead": record.ahead, "parts": parts}
+    said = {**vars(key), "ahead": record.ahead, "parts": parts}
     description = json.dumps(said).encode()
     tokens = record.tokens.tobytes()
     crc = zlib.crc32(tokens, zlib.crc32(description))
@@ -129,7 +131,7 @@ def read_head(file: BinaryIO, size: int) -> Head:
         raise DamagedState("its head has the wrong checksum")
     try:
         said = json.loads(description)
-        key = StateKey(said["place"], said["digest"])
+        key = StateKey(said["place"], said["build"], said["digest"])
         ahead = tuple(map(int, said["ahead"]))
         parts = tuple(StatePart(**part) for part in said["parts"])
     except (ArithmeticError, ValueError, KeyError, TypeError, RecursionError) as error:

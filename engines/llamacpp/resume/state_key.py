@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
-from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
+from engines.llamacpp.native import Native
 from engines.llamacpp.resume.records import StateKey
 from engines.types import LoadPlan
 
@@ -17,7 +17,7 @@ _SAMPLE: Final = 64 << 10
 _SAMPLES: Final = 16
 
 
-def state_key(api: Any, model: Model, context: Context, plan: LoadPlan) -> StateKey:
+def state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey:
     """Return the key of the states of this model file with these settings. Raises OSError.
 
     The size of the context is not in it: a state has the cells that are in use. It matters only
@@ -28,17 +28,15 @@ def state_key(api: Any, model: Model, context: Context, plan: LoadPlan) -> State
 
     settings = (
         plan.kv_type,
-        BINDINGS_VERSION,
-        LIBRARY_VERSION.decode(),
         f"window {model.sliding_window}",
         f"recurrent {model.recurrent}",
-        f"long {_is_stretched(api, model, context.size)}",
+        f"long {_is_stretched(native.api, model, context.size)}",
     )
     digest = blake2b(digest_size=16)
     for part in (file_identity(plan.model), *settings):
         digest.update(f"{part}\n".encode())
     place = blake2b(os.fsencode(plan.model.resolve()), digest_size=16).hexdigest()
-    return StateKey(place, digest.hexdigest())
+    return StateKey(place, native.build, digest.hexdigest())
 
 
 def file_identity(path: Path) -> str:

@@ -72,12 +72,18 @@ class StateFolder:
             self._make_room(0, _NEWEST)
 
     def entries(self, key: StateKey) -> list[StateFile]:
-        """List the states for `key`; those that its model left under another key are removed."""
+        """List the states for `key`; those that nobody can use any more are removed.
+
+        They are those of its model under another key, and those of any model that another build of
+        llama.cpp has written: its bytes may mean something else.
+        """
         found = []
         with self._lock, _logged("read"):
             for entry in self._entries():
                 if entry.head.key == key:
                     found.append(entry)
+                elif entry.head.key.build != key.build:
+                    _remove(entry.path, f"another build has written it: {entry.head.key.build}")
                 elif entry.head.key.place == key.place:
                     _remove(entry.path, "the model file or a setting has changed")
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +17,8 @@ from app.cli.doctor import doctor
 from app.cli.output import Output
 from app.reports import explained, save_report
 from app.store.folder import DataFolder
+from tests.support.paths import ROOT
+from tests.support.unfit_llama import UNFIT, unfit_llama
 
 
 def found(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -164,3 +167,34 @@ def test_where_no_report_can_be_kept_it_is_said(
     said = explained(ValueError("x"), DataFolder(tmp_path / "data"))
     assert "no report could be saved" in said.do
     assert "report" not in explained(MemoryError(), DataFolder(tmp_path / "data")).do
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("absent", "Its library is not installed"),
+        ("asks for more", "what it finds does not fit"),
+        ("cut off", "ends the process that loads it"),
+    ],
+)
+def test_a_llama_cpp_that_does_not_fit_is_one_line_among_the_others(
+    how: str, said: str, data_dir: Path, tmp_path: Path
+) -> None:
+    if how not in UNFIT:
+        pytest.skip("compiled code is changed on Linux only")
+    ended = subprocess.run(
+        [sys.executable, "-m", "app", "--json", "doctor"],
+        env=os.environ
+        | {"PYTHONPATH": unfit_llama(tmp_path, how), "HEARTH_DATA_DIR": str(data_dir)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert ended.returncode == 1, ended.stderr
+    found = {it["check"]: it for it in json.loads(ended.stdout)}
+    (llama,) = (it for name, it in found.items() if name.startswith("llama"))
+    assert llama["state"] == "failed"
+    assert said in llama["finding"]
+    assert "run.py" in llama["fix"]
+    assert {name for name, it in found.items() if it["state"] == "failed"} == {llama["check"]}

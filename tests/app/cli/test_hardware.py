@@ -11,6 +11,7 @@ import pytest
 
 from app.services.engines.device_trials import DeviceTrials
 from app.wiring import devices as wiring_devices
+from engines.errors import EngineUnavailable
 from engines.hardware import NativeDevice
 from engines.llamacpp.trial import Trials
 from tests.app.cli.conftest import Hearth
@@ -66,3 +67,16 @@ def test_a_device_that_is_not_there(hearth: Hearth, capsys: pytest.CaptureFixtur
     assert hearth("hardware", "--try", "CUDA3") == 1
     assert "no graphics device “CUDA3”" in capsys.readouterr().err
     assert hearth("hardware", "--try", "a", "--off", "b") == 2
+
+
+def test_a_library_that_does_not_load_is_not_called_ready(
+    hearth: Hearth, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> tuple[NativeDevice, ...]:
+        raise EngineUnavailable("It cannot start.", "It is another one.", "Run run.py.")
+
+    care = DeviceTrials(fails, Trials(None, Path("model.gguf")))
+    monkeypatch.setattr(wiring_devices, "device_trials", lambda *_: care)
+    assert hearth("hardware") == 0
+    (row,) = (it for it in capsys.readouterr().out.splitlines() if it.startswith("Engine llama"))
+    assert row.endswith("It is another one.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +18,8 @@ from engines.openai.values import ServerKind
 from tests.app.cli.conftest import Hearth
 from tests.app.store.test_secrets import Ring
 from tests.support.openai_server import OpenAiServer
+from tests.support.paths import ROOT
+from tests.support.unfit_llama import unfit_llama
 
 KEY = "sk-abcdef"
 Captured = pytest.CaptureFixture[str]
@@ -56,6 +60,31 @@ def test_a_server_is_added_tested_listed_and_removed(
     assert hearth("servers", "rm", "team") == 0
     assert hearth("servers", "list") == 0
     assert "No servers yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("how", ["absent", "asks for more"])
+def test_a_server_answers_where_llama_cpp_does_not_fit(
+    how: str, data_dir: Path, tmp_path: Path
+) -> None:
+    unfit = {"PYTHONPATH": unfit_llama(tmp_path, how), "HEARTH_DATA_DIR": str(data_dir)}
+
+    def said(*words: str) -> str:
+        ended = subprocess.run(
+            [sys.executable, "-m", "app", *words],
+            env=os.environ | unfit,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    with OpenAiServer(context=4096) as server:
+        said("servers", "add", "team", f"{server.address}/v1")
+        said("servers", "test", "team")
+        assert said("ask", "Hello", "--model", "team:tiny").strip()
 
 
 def test_a_key_without_a_keyring_is_told(

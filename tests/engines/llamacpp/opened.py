@@ -41,7 +41,7 @@ class Opened:
         self.model = open_model(native, self.plan, lambda _: None, CancelToken())
         self.context = Context(native, self.model, self.plan)
         self.folder = StateFolder(states, disk) if states else None
-        self.key = state_key(self.api, self.model, self.context, self.plan)
+        self.key = state_key(native, self.model, self.context, self.plan)
         self.cache = KvCache(
             self.api,
             self.context,

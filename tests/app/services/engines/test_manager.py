@@ -136,11 +136,12 @@ def test_the_processor_is_no_device_and_refused_ones_are_tried_again() -> None:
     assert ([it.state for it in again], tried) == (["works"], ["Vulkan0"])
 
 
-def test_without_a_library_there_are_no_devices() -> None:
+def test_without_a_library_it_says_why_there_are_no_devices() -> None:
     def none() -> tuple[DeviceState, ...]:
         raise EngineUnavailable("No.", "No library.", "Install it.")
 
-    assert manager(devices=SimpleNamespace(list=none)).devices(again=False) == ()
+    with pytest.raises(EngineUnavailable, match="No library"):
+        manager(devices=SimpleNamespace(list=none)).devices(again=False)
 
 
 def test_of_counterparts_the_first_that_suits_is_told() -> None:

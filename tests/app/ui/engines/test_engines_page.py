@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QProgressBar, QPushButton,
 from app.core.engines.advice import MeasuredSpeed, Situation, advise
 from app.core.engines.installation import Device, InstallState, WorkerState
 from app.ui.widgets.switch import Switch
+from engines.errors import EngineUnavailable
 from engines.vllm.provision.preflight import SystemInfo, preflight
 from engines.vllm.provision.windows import Wsl2
 from tests.app.ui.conftest import Ui
@@ -72,6 +73,26 @@ def test_devices_are_chosen_and_the_last_one_stays(ui: Ui, manager: ScriptedMana
     assert not first.isEnabled()
     QTest.keyClick(new, Qt.Key.Key_Space)
     assert ui.app.settings.read().devices == ""
+
+
+def test_a_library_that_does_not_load_is_not_called_ready(ui: Ui, manager: ScriptedManager) -> None:
+    manager.found = (OLD,)
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: ui.has("tryDevices"))
+    manager.fault = EngineUnavailable("It cannot start.", "It is another one.", "Run run.py.")
+    ui.click("tryDevices")
+    ui.qtbot.waitUntil(lambda: ui.has("llamaFault"))
+    assert not ui.has("deviceState1")
+    assert not ui.has("tryDevices")
+    assert not ui.has("devicesNote")
+    assert text(ui, "llamaFault") == "It is another one.\nRun run.py."
+    assert not ui.has("llamaCardStatus")
+    manager.fault = None
+    ui.click("enginesBack")
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: ui.has("llamaCardStatus"))
+    assert text(ui, "llamaCardStatus") == "Ready"
+    assert not ui.has("llamaFault")
 
 
 def test_a_refused_device_says_why_and_is_tried_again(ui: Ui, manager: ScriptedManager) -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import shutil
 import stat
 from array import array
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 import pytest
 
+from engines.llamacpp import native
+from engines.llamacpp.native import Native, load_native
 from engines.llamacpp.resume import states
 from engines.llamacpp.resume.checkpoints import (
     MOST,
@@ -24,10 +28,11 @@ from engines.llamacpp.resume.checkpoints import (
 from engines.llamacpp.resume.records import StateKey, StateRecord
 from engines.llamacpp.resume.state_key import file_identity
 from engines.llamacpp.resume.states import StateFolder
+from engines.types import KvType
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.random_models import Size, write_random_llama
 
-KEY = StateKey("place", "digest")
+KEY = StateKey("place", "build", "digest")
 TINY = Size(layers=1, width=64, heads=2, kv_heads=1, inner=64)
 
 
@@ -57,7 +62,7 @@ def test_what_was_stored_comes_back(tmp_path: Path) -> None:
     assert folder.load(entry) == replace(stored, chat=None, used=0)
     assert folder.known(KEY, "chat") == [[*stored.tokens, 7, 8]]
     assert folder.known(KEY, "another chat") == []
-    assert folder.entries(StateKey("elsewhere", "digest")) == []
+    assert folder.entries(StateKey("elsewhere", "build", "digest")) == []
     assert len(files(tmp_path)) == 1, "what is of another model stays"
 
 
@@ -107,7 +112,7 @@ def test_a_file_that_shrinks_after_its_head_was_read_is_no_error(tmp_path: Path)
 def test_what_a_model_left_under_other_settings_is_removed(tmp_path: Path) -> None:
     folder = StateFolder(tmp_path, 10_000)
     folder.store(KEY, record())
-    assert folder.entries(StateKey("place", "another digest")) == []
+    assert folder.entries(StateKey("place", "build", "another digest")) == []
     assert not files(tmp_path)
 
 
@@ -247,6 +252,69 @@ def test_only_the_same_model_with_the_same_settings_goes_on(tmp_path: Path) -> N
     assert len(files(folder)) == 1, "the one of the other KV type is removed"
     write_random_llama(model, TINY)
     assert resumed(model, folder, kv_type="q8_0") == 300, "another file with the same bytes"
+
+
+def key_of(model: Path, **plan: object) -> StateKey:
+    opened = Opened(model, **plan)  # type: ignore[arg-type]
+    opened.close()
+    return opened.key
+
+
+def test_the_key_names_the_type_of_the_cache_and_no_state_of_another_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """llama.cpp would refuse it as well, but bytes that it was not made for are not for it."""
+    model, folder = write_random_llama(tmp_path / "model.gguf", TINY), tmp_path / "states"
+    kinds: tuple[KvType, ...] = ("f16", "q8_0", "q4_0")
+    assert len({key_of(model, kv_type=kind).digest for kind in kinds}) == len(kinds)
+    resumed(model, folder)
+    monkeypatch.setattr(states, "read_record", pytest.fail)
+    assert resumed(model, folder, kv_type="q8_0") == 300
+
+
+def build_of(library: Path) -> str:
+    bare = Native.__new__(Native)
+    bare.api = SimpleNamespace(_lib=SimpleNamespace(_name=str(library)))
+    return bare.build
+
+
+def test_a_build_is_named_by_its_versions_and_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = Path(load_native().api._lib._name)
+    again, patched = tmp_path / "again", tmp_path / "patched"
+    shutil.copyfile(ours, again)
+    patched.write_bytes(ours.read_bytes() + b"other code of the same version")
+    names = {build_of(ours), build_of(patched)}
+    assert build_of(again) in names, "a library that was installed again is no other build"
+    assert build_of(ours) == load_native().build
+    for name, other in (("BINDINGS_VERSION", "0.3.37"), ("LIBRARY_VERSION", b"0.6.0")):
+        with monkeypatch.context() as changed:
+            changed.setattr(native, name, other)
+            names.add(build_of(ours))
+    assert len(names) == 4
+
+
+def test_states_of_another_build_are_removed_unread_with_a_line_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Those of other models, too: nobody comes for them again, and they take room."""
+    one = write_random_llama(tmp_path / "one.gguf", TINY)
+    other = write_random_llama(tmp_path / "other.gguf", replace(TINY, inner=96))
+    folder = tmp_path / "states"
+    assert [resumed(model, folder) for model in (one, other)] == [300, 300]
+    before = load_native().build
+    assert key_of(one).build == before
+    monkeypatch.setattr(load_native(), "build", "1.0.0 0.4.0 abcd")
+    with monkeypatch.context() as patched, caplog.at_level(logging.INFO, states.__name__):
+        patched.setattr(states, "read_record", pytest.fail)
+        old = files(folder)
+        assert resumed(one, folder) == 300
+    line = f"a saved state is removed: another build has written it: {before}"
+    assert [it.getMessage() for it in caplog.records if it.name == states.__name__] == [line] * 2
+    assert len(files(folder)) == 1
+    assert not set(files(folder)) & set(old)
+    assert resumed(one, folder) == 1
 
 
 def test_two_models_keep_their_states_side_by_side(tmp_path: Path) -> None:
