@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,11 +20,14 @@ from engines.llamacpp.mtp import (
 )
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.native_state import NativeState
+from engines.llamacpp.resume.state_key import file_identity
 from engines.llamacpp.speculative.draft_context import DraftContext, ModelContext
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import HEAD_BATCH, LoadPlan
 
 _ONE_AT_A_TIME: Final = 1
+_MARK: Final = 32
+"""Bytes before what a drafter keeps, which tell whose it is."""
 # Heads whose graph has the hidden states of all pairs, whichever of them give logits. Asked for
 # those of the pairs with logits, llama.cpp gives the first ones instead.
 _EVERY_ROW: Final = {"qwen35", "qwen35moe"}
@@ -45,8 +49,11 @@ class Drafting:
         context: DraftContext | ModelContext | None = None,
         weights: Any = None,
         heads: int = 1,
+        file: str = "",
     ) -> None:
+        """Begin. file: tells the drafter's file from any other; "" if it is the model's own."""
         self._api = native.api
+        self._mark = file.encode().ljust(_MARK)[:_MARK]
         self._target = target
         self._weights = weights
         self.context = context
@@ -74,12 +81,17 @@ class Drafting:
 
     def save(self) -> bytearray | None:
         """Return what the drafter keeps of the present sequence."""
-        return self.drafter.save() if self.drafter is not None else None
+        kept = self.drafter.save() if self.drafter is not None else None
+        return None if kept is None else bytearray(self._mark) + kept
 
     def restore(self, saved: bytearray | None) -> None:
-        """Give the drafter back what it kept, or None for a sequence that it has not seen."""
+        """Give the drafter back what it kept, or None for a sequence that it has not seen.
+
+        What another drafter kept is as good as none.
+        """
         if self.drafter is not None:
-            self.drafter.restore(saved)
+            its = saved is not None and saved.startswith(self._mark)
+            self.drafter.restore(saved[_MARK:] if saved is not None and its else None)
         self.restored = True
 
     def watch(self, flag: AbortFlag) -> None:
@@ -129,7 +141,8 @@ def open_drafting(
     except BaseException:
         native.api.llama_model_free(weights)
         raise
-    return Drafting(native, target, context, weights, _turns(drafter))
+    file = blake2b(file_identity(plan.drafter).encode(), digest_size=_MARK // 2).hexdigest()
+    return Drafting(native, target, context, weights, _turns(drafter), file)
 
 
 def _of_heads(

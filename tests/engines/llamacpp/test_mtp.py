@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -118,6 +119,27 @@ def test_the_switch_needs_no_reload(engine: LlamaCppEngine) -> None:
         assert done_of(events).mtp.active is (change is drafting)
     assert len(set(answers)) == 1
     assert engine._loaded is loaded
+
+
+@pytest.mark.parametrize("kind", ["head apart", "model"])
+def test_what_another_drafter_kept_is_not_taken(
+    load: Load, pairs: dict[str, Pair], kind: str, tmp_path: Path
+) -> None:
+    pair = pairs[kind]
+    assert pair.drafter is not None
+    other = Path(shutil.copy(pair.drafter, tmp_path / "other.gguf"))
+    ours, theirs = load(pair.model, drafter=pair.drafter), load(pair.model, drafter=other)
+    assert ours._loaded is not None
+    assert theirs._loaded is not None
+    run(ours, drafting(QUESTION))
+    kept = ours._loaded.drafting.save()
+    assert kept is not None
+    theirs._loaded.drafting.restore(kept)
+    assert theirs._loaded.drafting.save() is None
+    ours._loaded.drafting.restore(None)
+    assert ours._loaded.drafting.save() is None
+    ours._loaded.drafting.restore(kept)
+    assert ours._loaded.drafting.save() == kept
 
 
 def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
