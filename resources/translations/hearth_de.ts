@@ -2874,7 +2874,6 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/switch_controller.py" />
-      <location filename="../../app/ui/models/discover/offer_card.py" />
       <source>Download</source>
       <translation>Herunterladen</translation>
     </message>
@@ -3817,7 +3816,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
-      <location filename="../../app/ui/models/discover/offer_card.py" />
       <source>Download {0}</source>
       <translation>{0} herunterladen</translation>
     </message>
@@ -3855,6 +3853,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
+      <source>Get it</source>
+      <translation>Herunterladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/offer_card.py" />
       <source>Recommended for this computer</source>
       <translation>Empfohlen für diesen Computer</translation>
     </message>
@@ -3873,6 +3876,11 @@
       <location filename="../../app/ui/widgets/message_dialog.py" />
       <source>Details</source>
       <translation>Details</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/offer_card.py" />
+      <source>Get {0}</source>
+      <translation>{0} herunterladen</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />

@@ -103,12 +103,12 @@ class OfferCard(Panel):
         kind = self.offer.kind
         self._get = LabelledButton(
             "download",
-            self.tr("Download"),
+            self.tr("Get it"),
             f"get-{kind}",
             look="primary" if main else "",
             tone="on_accent" if main else "muted",
         )
-        self._get.setAccessibleName(self.tr("Download {0}").format(self.offer.name))
+        self._get.setAccessibleName(self.tr("Get {0}").format(self.offer.name))
         self._get.clicked.connect(lambda: self.get.emit(self.offer))
         more = LabelledButton("box", more_text, f"more-{kind}", look="link", tone="accent_text")
         more.setAccessibleName(f"{more_text}: {self.offer.name}")

@@ -80,7 +80,9 @@ def test_what_another_engine_was_set_to_do_is_said() -> None:
     wished = wished.changed("vllm_adapters", "law = /a\nnonsense")
     said = unmet(wished, "llamacpp")
     assert len(said) == 5
-    for note, word in zip(said, ("not 16", "share", "card", "alone", "LoRA"), strict=True):
+    for note, word in zip(
+        said, ("not 16", "share", "card", "this computer only", "LoRA"), strict=True
+    ):
         assert word in note
     wished = Settings(threads=2, gpu_layers=9, experts_in_ram=3, devices="a,b")
     assert len(unmet(wished, "vllm")) == 4

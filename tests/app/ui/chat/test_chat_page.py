@@ -264,7 +264,7 @@ def test_the_welcome_leads_to_a_first_chat(ui: Ui) -> None:
     shown = " ".join(label.text() for label in ui.page.welcome.findChildren(QLabel))
     for found in ("Test CPU", "8 threads", "16 GB", "9.0 GB", "No graphics card"):
         assert found in shown
-    assert "stays on this computer" in words(ui, "promise")
+    assert "stay on this computer" in words(ui, "promise")
     ui.click("suggestion1")
     ui.wait_for_answer()
     assert ui.texts[1] == "Hello there"
