@@ -51,6 +51,7 @@ class ShownModel:
     """A model as its page shows it. details: None if its file cannot be read: see `problem`.
 
     own: the settings for it alone. general: what holds where it has none of its own.
+    draft_models: those here that could draft for it.
     """
 
     entry: ModelEntry
@@ -59,6 +60,7 @@ class ShownModel:
     own: Mapping[str, object]
     general: Mapping[str, object]
     removable: Removable
+    draft_models: tuple[ModelEntry, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ class ModelPage(QObject):
                 self._library.settings_of(entry),
                 {name: getattr(general, name) for name in OF_A_MODEL},
                 removable(self._manager, entry),
+                tuple(self._library.draft_models(entry)),
             )
 
         self._pages.run(work, done, failed)

@@ -255,7 +255,12 @@ class App:
             served = served_models(servers.list(), servers.info, servers.way)
             return [*self.vllm.starter(), *served]
 
-        return Library(self._models, STARTER, STARTER_DRAFTER, self._collection, further)
+        def draft_model() -> str:
+            return self.settings.read().draft_model
+
+        return Library(
+            self._models, STARTER, STARTER_DRAFTER, self._collection, further, draft_model
+        )
 
     @once
     def manager(self) -> ModelManager:

@@ -315,6 +315,14 @@ class Settings(EngineSettings):
         "For new chats. Auto guesses words ahead where that is faster; the answers are the same.",
         also="mtp speculative decoding draft faster speed",
     )
+    draft_model: str = setting(
+        "",
+        "Speed",
+        "Draft model",
+        "A smaller model with the same vocabulary that guesses ahead. Empty is what was made for "
+        "the model.",
+        in_form=False,
+    )
     kv_memory: int = setting(
         512,
         "Speed",

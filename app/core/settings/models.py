@@ -14,7 +14,7 @@ from app.core.errors import NoSuchSetting, SettingsInvalid
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings, fields
 
-LOAD: Final = ("context", "kv_type", "threads", "gpu_layers", "mtp")
+LOAD: Final = ("context", "kv_type", "threads", "gpu_layers", "mtp", "draft_model")
 ANSWERING: Final = (
     "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "max_tokens", "system_prompt",
 )  # fmt: skip

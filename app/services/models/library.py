@@ -32,7 +32,8 @@ class Library:
 
     May be used from any thread. collection: what lies on this computer without being added.
     further: models that lie nowhere here, such as those of servers. formats: what reads the files.
-    shelf: the list itself.
+    shelf: the list itself. draft_model: the name of the one that drafts for models that have none
+    of their own set, "" for what was made for each.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class Library:
         starter_drafter: Path,
         collection: Collection | None = None,
         further: Callable[[], Iterable[ModelEntry]] = tuple,
+        draft_model: Callable[[], str] = str,
     ) -> None:
         self._store = store
+        self._draft_model = draft_model
         self._collection = collection
         self._starter = ModelEntry(
             STARTER,
@@ -152,15 +155,32 @@ class Library:
             each.keep()
 
     def drafter_for(self, entry: ModelEntry) -> Path | None:
-        """Find the drafter of a model: one that was added, one in its folder, or any here.
+        """Find the drafter of a model: one that was chosen or added, one beside it, or any here.
 
-        None if there is none, or the model's own files cannot be read.
+        None if there is none, or the model's own files cannot be read. One that was chosen and is
+        gone is found as well: who loads the two says what is wrong with it.
         """
         if entry.builtin:
             return entry.drafter
+        chosen = self.settings_of(entry).get("draft_model", self._draft_model())
+        if chosen and not entry.on_server:
+            return self._chosen(str(chosen))
         return self.formats.of(entry).drafter_for(
             entry, self._added_drafters(), self._found_drafters()
         )
+
+    def draft_models(self, entry: ModelEntry) -> list[ModelEntry]:
+        """List the smaller models here that could draft for one: of the same vocabulary."""
+        its = self.formats.of(entry)
+        if not isinstance(its, GgufFormat):
+            return []
+        return its.draft_models(entry, list(self._of_engine(its.engine)))
+
+    def _chosen(self, called: str) -> Path:
+        try:
+            return self.shelf.named(called).path
+        except ModelUnknown:
+            return Path(called)
 
     def add(self, path: Path) -> ModelEntry:
         """Add a file or a folder where it lies; it is neither copied nor moved.

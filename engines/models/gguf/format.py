@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -151,6 +151,21 @@ class GgufFormat(ModelFormat):
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
         header = self._headers.read(drafter)
         return [it for it, target in self._possible_targets(models) if pairs(target, header)]
+
+    def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
+        """Choose the models that could draft for another: smaller, and of the same vocabulary."""
+        try:
+            target = self._headers.facts(model.path)
+        except EngineError:
+            return []
+        readable = dict(self._headers.readable([it.path for it in others]))
+        return [
+            it
+            for it in others
+            if it.path in readable
+            and readable[it.path].kind == "chat"
+            and pairs(target, readable[it.path])
+        ]
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
         header = self._headers.facts(model.path)

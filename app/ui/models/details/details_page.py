@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
@@ -21,6 +22,7 @@ from app.ui.models.details.metadata_dialog import MetadataDialog
 from app.ui.models.details.model_facts_card import ModelFactsCard
 from app.ui.models.details.own_settings import OwnSettings
 from app.ui.models.here_words import used_words
+from app.ui.models.model_box import ModelBox
 from app.ui.models.names import name_of
 from app.ui.models.part_page import PartPage
 from app.ui.notify import Notifier
@@ -324,7 +326,9 @@ class DetailsPage(PartPage):
             self._judge()
         elif shown.problem is not None:
             self._rest.addWidget(ProblemCard(shown.problem))
-        self._settings = OwnSettings(shown.own, shown.general)
+        self._settings = OwnSettings(
+            shown.own, shown.general, {"draft_model": partial(_draft_models, shown.draft_models)}
+        )
         self._settings.changed.connect(lambda name, value: self._set(entry.id, name, value))
         self._rest.addWidget(self._settings)
 
@@ -441,3 +445,14 @@ class DetailsPage(PartPage):
                 self._settings.show_problem(name, error)
 
         self._service.set(model, name, value, own, self._notifier.telling(refused))
+
+
+def _draft_models(
+    entries: Sequence[ModelEntry], value: object, changed: Callable[[object], None]
+) -> QWidget:
+    """Make the box in which a draft model is chosen."""
+    box = ModelBox("draft_model", QCoreApplication.translate("details", "Automatic"))
+    named = next((it.id for it in entries if value in (it.id, it.name)), str(value) or None)
+    box.show_models(entries, named)
+    box.chosen.connect(lambda model: changed(model or ""))
+    return box

@@ -12,7 +12,7 @@ from app.core.settings.fields import fields
 from app.core.settings.models import ANSWERING, ENGINE, LOAD, THINKING
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
-from app.ui.settings.setting_row import SettingRow
+from app.ui.settings.setting_row import Maker, SettingRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.panel import Panel
@@ -25,10 +25,17 @@ class OwnSetting(QWidget):
     changed = Signal(str, object)
 
     def __init__(
-        self, name: str, field: SettingField, general: object, parent: QWidget | None = None
+        self,
+        name: str,
+        field: SettingField,
+        general: object,
+        parent: QWidget | None = None,
+        *,
+        make: Maker | None = None,
     ) -> None:
-        """Begin. general: the value while the model has none of its own."""
+        """Begin. general: the value while the model has none of its own. make: as `SettingRow`."""
         super().__init__(parent)
+        self._make = make
         self.setObjectName(f"own-{name}")
         self._name = name
         self._field = field
@@ -72,7 +79,7 @@ class OwnSetting(QWidget):
         before.deleteLater()
 
     def _make_row(self, value: object) -> SettingRow:
-        row = SettingRow(self._name, self._field, value)
+        row = SettingRow(self._name, self._field, value, make=self._make)
         row.changed.connect(self.changed)
         return row
 
@@ -93,14 +100,17 @@ class OwnSettings(Panel):
         self,
         own: Mapping[str, object],
         general: Mapping[str, object],
+        editors: Mapping[str, Maker],
         parent: QWidget | None = None,
     ) -> None:
+        """Begin. editors: by name, for settings of which the type does not say enough."""
         super().__init__(
             "card", "ownSettings", margins=(2.5, 2, 2.5, 2), spacing=1.25, parent=parent
         )
         self.box.addWidget(Label(self.tr("Settings for this model"), "group"))
         self._summary = Label("", "muted", name="ownSummary", wrap=True)
         self.box.addWidget(self._summary)
+        self._editors = editors
         self._rows: dict[str, OwnSetting] = {}
         self._form = Panel("plain", "ownForm", margins=(0, 1, 0, 0), spacing=2)
         self._add(self.tr("Loading"), LOAD, general)
@@ -131,7 +141,8 @@ class OwnSettings(Panel):
         heading.setContentsMargins(0, GRID if self._rows else 0, 0, 0)
         self._form.box.addWidget(heading)
         for name in names:
-            row = OwnSetting(name, fields()[name], general[name])
+            make = self._editors.get(name)
+            row = OwnSetting(name, fields()[name], general[name], make=make)
             row.changed.connect(self.changed)
             self._rows[name] = row
             self._form.box.addWidget(row)

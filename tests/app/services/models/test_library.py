@@ -12,6 +12,7 @@ from app.services.models.mtp_advice import mtp_of_files
 from app.wiring.shipped import STARTER, STARTER_DRAFTER
 from engines.errors import DrafterMismatch, ModelDamaged, ModelNotFound, NotAChatModel, NotAModel
 from tests.engines.gguf_files import LLAMA, write_assistant, write_gemma4, write_gguf, write_llama
+from tests.support.mtp_models import quantised
 from tests.support.services import Services
 
 
@@ -180,3 +181,18 @@ class TestDrafters:
         (models / "gemma.gguf").unlink()
         assert [it.id for it in services.library.entries()] == ["starter", "gemma"]
         assert services.library.find("gemma").drafter is None
+
+
+def test_a_smaller_model_is_chosen_to_draft(services: Services, tmp_path: Path) -> None:
+    library = services.library
+    large = library.add(Path(shutil.copy(STARTER, tmp_path / "large.gguf")))
+    small = library.add(quantised(STARTER, tmp_path / "small.gguf", "Q8_0"))
+    library.add(write_llama(tmp_path / "other.gguf"))
+    assert [it.id for it in library.draft_models(large)] == ["small"]
+    assert library.draft_models(small) == []
+    assert library.find("large").drafter == STARTER_DRAFTER, "nothing else was said"
+    services.own("large", draft_model="small")
+    assert library.find("large").drafter == small.path
+    assert library.find("small").drafter == STARTER_DRAFTER
+    services.own("large", draft_model="gone")
+    assert library.find("large").drafter == Path("gone"), "its load says that it is gone"

@@ -21,11 +21,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.models.here.model_rows import ModelRow
+from app.ui.models.model_picker import ModelPicker
 from app.wiring.shipped import STARTER
 from tests.app.services.models.collection.layouts import put_in_ollama, put_on_hub
 from tests.app.ui.conftest import Ui, part
 from tests.app.ui.control_names import all_named
 from tests.engines.gguf_files import write_llama
+from tests.support.mtp_models import quantised
 from tests.support.windows import models_page
 
 REPO = "ada/Small-GGUF"
@@ -166,6 +168,23 @@ def test_a_setting_of_its_own_holds_and_is_taken_back(here: Ui) -> None:
     assert here.app.manager.settings("mistral-7b") == {}
     usual = here.presenters.settings.current.temperature
     assert here.find(QDoubleSpinBox, "temperature").value() == usual
+
+
+def test_a_draft_model_is_chosen_among_those_that_could_be_one(here: Ui, tmp_path: Path) -> None:
+    here.app.library.add(quantised(STARTER, tmp_path / "tiny.gguf", "Q8_0"))
+    open_details(here, "small-f16")
+    here.click("toggleOwnSettings")
+    box = here.find(QComboBox, "draft_model")
+    assert [box.itemText(row) for row in range(box.count())] == ["Automatic", "tiny"]
+    here.press("Space", box)
+    picker = here.find(ModelPicker)
+    QTest.keyClicks(picker.list.field, "tin")
+    QTest.keyClick(picker.list.field, Qt.Key.Key_Return)
+    wait_for(here, "ownSummary", "Draft model")
+    assert here.app.manager.settings("small-f16") == {"draft_model": "tiny"}
+    assert here.app.library.find("small-f16").drafter == tmp_path / "tiny.gguf"
+    here.click("reset-draft_model")
+    here.qtbot.waitUntil(lambda: here.app.manager.settings("small-f16") == {})
 
 
 def test_what_belongs_to_another_program_says_why_it_stays(here: Ui) -> None:
