@@ -604,6 +604,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/held_setting.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
       <source>Automatic</source>
       <translation>Automatisch</translation>
     </message>
@@ -6416,6 +6417,16 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
+      <source>Draft model</source>
+      <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>A smaller model with the same vocabulary that guesses ahead. Empty is what was made for the model.</source>
+      <translation>Ein kleineres Modell mit demselben Vokabular, das vorausrät. Leer ist das, was für das Modell gemacht wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
       <source>Chats kept ready in memory</source>
       <translation>Chats im Speicher bereithalten</translation>
     </message>
@@ -6766,18 +6777,8 @@
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>The suggested file comes without its MTP head.</source>
-      <translation>Die vorgeschlagene Datei kommt ohne ihren MTP-Kopf.</translation>
-    </message>
-    <message>
-      <location filename="../../resources/catalogue.json" />
-      <source>The suggested file comes without its MTP head; the one with it is 2 GB larger.</source>
-      <translation>Die vorgeschlagene Datei kommt ohne ihren MTP-Kopf; die mit ihm ist 2 GB größer.</translation>
-    </message>
-    <message>
-      <location filename="../../resources/catalogue.json" />
-      <source>MTP helps this model most: about 1.5 times as fast where all of it fits on the card.</source>
-      <translation>MTP hilft diesem Modell am meisten: etwa 1,5-mal so schnell, wenn alles auf die Karte passt.</translation>
+      <source>It usually helps where all of the model fits on the graphics card.</source>
+      <translation>Es hilft meist, wenn das ganze Modell auf die Grafikkarte passt.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
@@ -6786,8 +6787,8 @@
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
-      <source>Its drafter is of a kind that Hearth cannot use yet.</source>
-      <translation>Sein Drafter ist von einer Art, die Hearth noch nicht verwenden kann.</translation>
+      <source>MTP helps this model most: about 1.5 times as fast where all of it fits on the card.</source>
+      <translation>MTP hilft diesem Modell am meisten: etwa 1,5-mal so schnell, wenn alles auf die Karte passt.</translation>
     </message>
     <message>
       <location filename="../../resources/catalogue.json" />
@@ -10649,18 +10650,6 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
-      <location filename="../../engines/llamacpp/native.py" />
-      <source>The llama.cpp engine cannot start.</source>
-      <translation>Die Engine llama.cpp kann nicht starten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/devices.py" />
-      <location filename="../../engines/llamacpp/native.py" />
-      <source>Start Hearth with run.py, which sets the engine up again.</source>
-      <translation>Starte Hearth mit run.py, das die Engine neu einrichtet.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/devices.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
       <source>It did not finish.</source>
       <translation>Er wurde nicht fertig.</translation>
@@ -10906,18 +10895,33 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/native.py" />
-      <source>Hearth is made for llama-cpp-python {0} with llama.cpp {1}, and finds {2} with {3}.</source>
-      <translation>Hearth ist für llama-cpp-python {0} mit llama.cpp {1} gemacht und findet {2} mit {3}.</translation>
+      <source>Hearth is made for llama-cpp-python {0} with llama.cpp {1}, and what it finds does not fit: {2}.</source>
+      <translation>Hearth ist für llama-cpp-python {0} mit llama.cpp {1} gemacht, und was es findet, passt nicht dazu: {2}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/native.py" />
-      <source>Start Hearth with run.py, which installs the right version.</source>
-      <translation>Starte Hearth mit run.py, das die richtige Version installiert.</translation>
+      <source>The llama.cpp engine cannot start.</source>
+      <translation>Die Engine llama.cpp kann nicht starten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/native.py" />
+      <source>Start Hearth with run.py, which sets the engine up again; if that does not help, delete the folder .venv first.</source>
+      <translation>Starte Hearth mit run.py, das die Engine neu einrichtet; hilft das nicht, lösche zuvor den Ordner .venv.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/native.py" />
+      <source>Its library is not installed.</source>
+      <translation>Seine Bibliothek ist nicht installiert.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/native.py" />
       <source>Its library does not load on this computer: {0}.</source>
       <translation>Seine Bibliothek lädt auf diesem Computer nicht: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/native.py" />
+      <source>Hearth is made for llama-cpp-python {0} with llama.cpp {1}, and finds {2} with {3}.</source>
+      <translation>Hearth ist für llama-cpp-python {0} mit llama.cpp {1} gemacht und findet {2} mit {3}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/placing.py" />
@@ -11983,6 +11987,11 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/heads.py" />
+      <source>It has no {0}, and the engine cannot take that of the model: only files that were made with their own can be run.</source>
+      <translation>Sie hat kein {0}, und die Engine kann das des Modells nicht nehmen: Nur Dateien mit eigenem lassen sich ausführen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/heads.py" />
       <source>This file says it has an MTP head, but was saved without it.</source>
       <translation>Diese Datei sagt, sie habe einen MTP-Kopf, wurde aber ohne ihn gespeichert.</translation>
     </message>
@@ -12123,6 +12132,16 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
+      <source>This model answers faster with its prediction layers (mtp-….gguf), which can be added as a model.</source>
+      <translation>Dieses Modell antwortet schneller mit seinen Vorhersageschichten (mtp-….gguf), die sich als Modell hinzufügen lassen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/pairing.py" />
+      <source>This model answers faster with its drafter (gemma4-assistant), which can be added as a model.</source>
+      <translation>Dieses Modell antwortet schneller mit seinem Drafter (gemma4-assistant), den du als Modell hinzufügen kannst.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/pairing.py" />
       <source>This model cannot guess ahead; only text that it copies comes faster.</source>
       <translation>Dieses Modell kann nicht vorausraten; nur Text, den es übernimmt, kommt schneller.</translation>
     </message>
@@ -12138,23 +12157,18 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>This model answers faster with its drafter (gemma4-assistant), which can be added as a model.</source>
-      <translation>Dieses Modell antwortet schneller mit seinem Drafter (gemma4-assistant), den du als Modell hinzufügen kannst.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
       <source>This model cannot guess ahead.</source>
       <translation>Dieses Modell kann nicht vorausraten.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>It is not a drafter.</source>
-      <translation>Das ist kein Drafter.</translation>
+      <source>The memory of {0} models cannot take tokens back.</source>
+      <translation>Der Speicher von {0}-Modellen kann keine Token zurücknehmen.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>It contains only the prediction layers of a model; Hearth runs those that are in the model's own file.</source>
-      <translation>Sie enthält nur die Vorhersageschichten eines Modells; Hearth führt die aus, die in der Datei des Modells stecken.</translation>
+      <source>It is not a drafter.</source>
+      <translation>Das ist kein Drafter.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12179,8 +12193,8 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>Use a model with MTP in its own file, or a Gemma 4 model with its drafter.</source>
-      <translation>Nimm ein Modell mit MTP in der eigenen Datei oder ein Gemma-4-Modell mit seinem Drafter.</translation>
+      <source>Use a model with MTP in its own file, or the drafter that was made for your model.</source>
+      <translation>Verwende ein Modell mit MTP in der eigenen Datei oder den Drafter, der für dein Modell gemacht wurde.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12198,6 +12212,16 @@
       <location filename="../../engines/models/pairing.py" />
       <source>One of the two says nothing of its layers.</source>
       <translation>Einer der beiden sagt nichts über seine Schichten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/pairing.py" />
+      <source>It was made for a model of {0} layers, and this one has {1}.</source>
+      <translation>Er wurde für ein Modell mit {0} Schichten gemacht, und dieses hat {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/pairing.py" />
+      <source>The model has an output layer of its own, which is missing here.</source>
+      <translation>Das Modell hat eine eigene Ausgabeschicht, die hier fehlt.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12224,6 +12248,11 @@
       <location filename="../../engines/models/pairing.py" />
       <source>sliding value</source>
       <translation>gleitende Werte</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/pairing.py" />
+      <source>It is no smaller than the model itself.</source>
+      <translation>Es ist nicht kleiner als das Modell selbst.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
