@@ -14,6 +14,7 @@ from time import monotonic, perf_counter, sleep
 
 import psutil
 
+from engines.models.gguf.header import read_header
 from engines.types import LoadPlan, Sampling
 
 LOOPBACK = "127.0.0.1"
@@ -44,8 +45,9 @@ class Served:
 class LlamaServer:
     """Opened with the settings that Hearth's engine gives llama.cpp. Close it in every case.
 
-    depth: tokens that its draft-mtp guesses ahead, 0 for no drafting. libraries: the folder whose
-    libllama and libggml it computes with, None for those it was built with.
+    depth: tokens that it guesses ahead with the plan's drafter or heads, 0 for no drafting.
+    libraries: the folder whose libllama and libggml it computes with, None for those it was built
+    with.
     Raises RuntimeError with what it said when it does not start.
     """
 
@@ -153,8 +155,9 @@ def _words(plan: LoadPlan, depth: int) -> list[str]:
     if not plan.mmap:
         words.append("--no-mmap")
     if depth:
+        drafts = plan.drafter is not None and read_header(plan.drafter).kind == "chat"
         words += f"""
-            --spec-type draft-mtp --spec-draft-n-max {depth}
+            --spec-type {"draft-simple" if drafts else "draft-mtp"} --spec-draft-n-max {depth}
             --cache-type-k-draft {plan.kv_type} --cache-type-v-draft {plan.kv_type}
         """.split()
         if plan.drafter:
