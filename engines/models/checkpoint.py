@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -641,22 +641,15 @@ class CheckpointFormat(ModelFormat):
     def drafter_for(
         self, model: ListedModel, added: Iterable[Path], found: Iterable[Path]
     ) -> Path | None:
-        """Find the first that pairs; None if the model's own folder cannot be read.
-
-        A small model drafts only where it was added for that: one that merely lies here is to chat.
-        """
+        """Find the first that pairs; None if the model's own folder cannot be read."""
         if model.drafter is not None:
             return model.drafter
         try:
             target = self.read(model.path)
         except EngineError:
             return None
-        chosen = list(self._readable(filter(self.recognises, added)))
-        made = (*chosen, *self._readable(filter(self.recognises, found)))
-        fitting = (it.path for it in made if pairs(target, it))
-        return next(fitting, None) or next(
-            (it.path for it in chosen if not mismatch(target, it)), None
-        )
+        folders = filter(self.recognises, (*added, *found))
+        return next((it.path for it in self._readable(folders) if pairs(target, it)), None)
 
     def lost_drafter(self, _model: ListedModel, _added: Iterable[Path]) -> Path | None:
         return None  # what cannot be read is told when it is added
@@ -667,7 +660,19 @@ class CheckpointFormat(ModelFormat):
             model
             for model in models
             for target in self._readable([model.path])
-            if not mismatch(target, its)
+            if pairs(target, its)
+        ]
+
+    def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
+        try:
+            target = self.read(model.path)
+        except EngineError:
+            return []
+        return [
+            it
+            for it in others
+            for its in self._readable([it.path])
+            if its.drafting is None and not mismatch(target, its)
         ]
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, _advise: Advise) -> str:

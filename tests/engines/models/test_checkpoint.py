@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -209,16 +209,17 @@ def test_as_many_tokens_are_not_the_same_tokens(tmp_path: Path) -> None:
     assert "others than the model's" in mismatch(target, other)
 
 
-def test_a_small_model_drafts_only_where_it_was_added_for_that(tmp_path: Path) -> None:
+def test_a_small_model_drafts_only_where_it_was_chosen(tmp_path: Path) -> None:
     formats = CheckpointFormat()
-    target = described(tmp_path / "t", QWEN3).path
-    small = write_checkpoint(tmp_path / "s", QWEN3)
-    made = write_checkpoint(tmp_path / "d", EAGLE3, EAGLE3_TENSORS)
-    model = Listed(target)
-    assert formats.drafter_for(model, [], [small]) is None
-    assert formats.drafter_for(model, [small], []) == small
-    assert formats.drafter_for(model, [small], [made]) == made
-    assert formats.drafter_for(Listed(target, small), [made], []) == small, "it was chosen"
+    model = Listed(described(tmp_path / "t", QWEN3).path)
+    small = Listed(write_checkpoint(tmp_path / "s", QWEN3))
+    made = Listed(write_checkpoint(tmp_path / "d", EAGLE3, EAGLE3_TENSORS))
+    assert formats.drafter_for(model, [small.path], [small.path]) is None
+    assert formats.drafter_for(model, [], [small.path, made.path]) == made.path
+    assert formats.drafter_for(replace(model, drafter=small.path), [made.path], []) == small.path
+    assert formats.draft_models(model, [model, small, made]) == [small]
+    assert formats.draft_models(small, [model, small, made]) == []
+    assert formats.targets(made.path, [model, small]) == [model, small]
 
 
 Shapes = dict[str, list[int]]
