@@ -23,6 +23,9 @@ _LOOKUP: Final = (("prompt_lookup_min", 3), ("prompt_lookup_max", 5))
 """How many of the last tokens must have stood in the text before, the longest match first. One or
 two are found again everywhere, and then each step would check guesses that are wrong."""
 
+_ATTENDS: Final = {"full_attention", "sliding_attention", "chunked_attention"}
+"""The layers whose memory is keys and values; what is wrong in it is written over."""
+
 _TAKEN_FOR: Final = ("eagle-", "eagle3", "dflash", "dspark")
 """Where one of these is in a drafter's path, vLLM drafts in that way, whatever method is set."""
 
@@ -84,8 +87,8 @@ def speculation(
 def require_pair(checkpoint: Checkpoint, drafter: Checkpoint) -> None:
     """Refuse a drafter that cannot draft for a model. Raises DrafterMismatch."""
     reason = mismatch(checkpoint, drafter)
-    if not reason and drafter.drafting is None and _has_places_in_pictures(drafter):
-        reason = "It is made to see pictures, and vLLM cannot draft with such a model."
+    if not reason and drafter.drafting is None:
+        reason = _not_alone(drafter)
     if reason:
         raise not_for(checkpoint, drafter, reason)
 
@@ -131,12 +134,15 @@ def _qwen_mixture(checkpoint: Checkpoint) -> bool:
     return checkpoint.model_type.startswith("qwen3") and _says(checkpoint, _EXPERTS)
 
 
-def _has_places_in_pictures(checkpoint: Checkpoint) -> bool:
-    """Tell whether positions are counted in time, height and width (M-RoPE)."""
-    text = _text(checkpoint)
-    return any(
-        "mrope_section" in (text.get(it) or {}) for it in ("rope_scaling", "rope_parameters")
-    )
+def _not_alone(small: Checkpoint) -> str:
+    """Say why a whole model cannot draft, whatever for; "" where it can."""
+    text = _text(small)
+    ropes = (text.get(name) or {} for name in ("rope_scaling", "rope_parameters"))
+    if any("mrope_section" in rope for rope in ropes):  # places in time, height and width
+        return "It is made to see pictures, and vLLM cannot draft with such a model."
+    if {*(text.get("layer_types") or ())} - _ATTENDS:
+        return f"The memory of {small.model_type} models cannot take tokens back."
+    return ""
 
 
 def _says(checkpoint: Checkpoint, names: tuple[str, ...]) -> bool:

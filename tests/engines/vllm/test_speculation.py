@@ -113,12 +113,20 @@ def test_a_path_that_vllm_would_misread_is_told(tmp_path: Path, name: str) -> No
     assert speculation(target, drafter, 2) is not None, "there the method is what its path says"
 
 
-def test_a_small_model_that_sees_cannot_draft(tmp_path: Path) -> None:
-    seeing = {**QWEN3, "rope_scaling": {"mrope_section": [8, 4, 4]}}
-    small = read_checkpoint(write_checkpoint(tmp_path / "s", seeing))
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        ({"rope_scaling": {"mrope_section": [8, 4, 4]}}, "see pictures"),
+        ({"layer_types": ["linear_attention", "full_attention"] * 3}, "take tokens back"),
+    ],
+)
+def test_not_every_small_model_can_draft(
+    tmp_path: Path, more: dict[str, object], word: str
+) -> None:
+    target = read_checkpoint(write_checkpoint(tmp_path / "t", QWEN3, size=4096))
     with pytest.raises(DrafterMismatch) as caught:
-        speculation(read_checkpoint(write_checkpoint(tmp_path / "t", QWEN3, size=4096)), small, 2)
-    assert "see pictures" in caught.value.why
+        speculation(target, read_checkpoint(write_checkpoint(tmp_path / "s", QWEN3 | more)), 2)
+    assert word in caught.value.why
 
 
 def test_nothing_is_nothing(tmp_path: Path) -> None:
