@@ -18,7 +18,7 @@ EngineName = Literal["llamacpp", "vllm", "remote"]
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "cancelled", "tool"]
 MtpMode = Literal["auto", "on", "off"]
-MtpSwitch = Literal["request", "restart", "server"]
+MtpSwitch = Literal["request", "restart", "restart_for_on", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]
 """The kinds of drafters: layers in the model's own file, a drafter's file, the text itself."""
 
@@ -154,6 +154,7 @@ class LoadPlan:
     batch: most tokens evaluated in one call of the library.
     drafter: the file that drafts tokens for this model, if there is one.
     draft_max: most tokens drafted ahead, up to MAX_DEPTH; 0 makes no room for drafting at all.
+    lookup: they come from the text itself, for engines that settle that when they start.
     kept_bytes: memory for the KV caches of conversations other than the present one.
     mtp_note: one sentence on what cannot draft for this model and why; empty if all is there.
     anyway: load it even if it does not seem to fit.
@@ -181,6 +182,7 @@ class LoadPlan:
     mmap: bool = True
     drafter: Path | None = None
     draft_max: int = MAX_DEPTH
+    lookup: bool = False
     kept_bytes: int = 256 << 20
     mtp_note: str = ""
     anyway: bool = False
@@ -206,9 +208,10 @@ class LoadedModel:
     where that could not be measured. thinking: as the model's chat template has it; thinks:
     whether it reasons where nothing is asked for. efforts: how hard it can be asked to reason, the
     least first; none where the template has no such thing. effort: the usual one of them.
-    mtp_switch: what it takes to change MTP: nothing ("request"), a new start of the engine
-    ("restart"), or somebody else's doing ("server"). restart_s: how long the last start took, in
-    seconds. notes: what of the plan this engine does otherwise, one sentence each.
+    mtp_switch: what it takes to change MTP: nothing ("request"), a new start of the engine between
+    off and the others ("restart") or between on and the others ("restart_for_on"), or somebody
+    else's doing ("server"). restart_s: how long the last start took, in seconds. notes: what of the
+    plan this engine does otherwise, one sentence each.
     answers_at_once: how many requests it answers side by side.
     Of a server that does not tell, parameters and size_bytes are 0 and context is 0.
     """
@@ -320,6 +323,13 @@ class Timing:
     ttft_s: float
     prefill_tok_s: float
     decode_tok_s: float
+
+
+def takes_restart(switch: MtpSwitch, before: MtpMode, after: MtpMode) -> bool:
+    """Tell whether an engine has to start again where one mode follows another."""
+    border: Mapping[MtpSwitch, MtpMode] = {"restart": "off", "restart_for_on": "on"}
+    apart = border.get(switch)
+    return apart is not None and (before == apart) != (after == apart)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from app.services.models.mtp_advice import mtp_of_files
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
 from engines.text import on_one_line
-from engines.types import EngineName, MtpMode
+from engines.types import EngineName, MtpMode, takes_restart
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -189,8 +189,8 @@ class Conversation:
 
     def _tell_price(self, mode: MtpMode) -> None:
         loaded = self._ready.loaded if self._ready else None
-        crosses = (mode == "off") != ((self.mtp or self._settings().mtp) == "off")
-        if loaded is not None and crosses and loaded.mtp_switch == "restart":
+        before = self.mtp or self._settings().mtp
+        if loaded is not None and takes_restart(loaded.mtp_switch, before, mode):
             self.out.line(
                 f"The next answer waits for a new start; the last took {loaded.restart_s:.0f} s."
             )

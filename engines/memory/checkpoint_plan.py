@@ -3,8 +3,8 @@
 plan = plan_checkpoint(checkpoint, drafter, load_options, room)
 require_memory(checkpoint, drafter, plan, room)
 
-The need is the safetensors' bytes, those of the drafter, the KV cache, and what the engine takes
-beside them: a planning figure, which nothing of a card was measured for yet.
+The need is the safetensors' bytes, those of the drafter, the KV cache of both, and what the engine
+takes beside them: a planning figure, which nothing of a card was measured for yet.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ BESIDE_RAM: Final = 3_000_000_000
 """The four processes of the processor's build took 2.7 to 2.9 GiB around a tiny model."""
 
 USUAL_DEPTH: Final = 2
+LOOKUP_DEPTH: Final = 4
+"""Guesses that cost nothing to make may be more; where text is copied, nearly all of them hold."""
 _STEP: Final = 256
 
 
@@ -96,7 +98,8 @@ def plan_checkpoint(
 ) -> LoadPlan:
     """Plan a load; the context is as asked for, else the longest that fits, up to the usual.
 
-    advised: tokens to draft ahead as the model's makers have it. Raises ContextTooLarge.
+    advised: tokens to draft ahead as the model's makers have it; a drafter may say itself for how
+    many it was made. Raises ContextTooLarge.
     """
     most = checkpoint.context_max or DEFAULT_CONTEXT
     if load_options.context is not None and load_options.context > most:
@@ -105,12 +108,19 @@ def plan_checkpoint(
             f"It was trained for {most:,} tokens.",
             f"Set a context of {most:,} tokens or less.",
         )
+    # A small model reads the whole text itself.
+    reads = drafter.context_max if drafter is not None and drafter.drafting is None else 0
+    if reads and load_options.context is not None and load_options.context > reads:
+        drafter = None
     drafts = drafter is not None or checkpoint.mtp == "embedded"
+    lookup = load_options.lookup and not drafts
     depth = (
-        min(load_options.depth or advised or USUAL_DEPTH, MAX_DEPTH)
-        if drafts and load_options.mtp
+        min(load_options.depth or _usual_depth(drafter, advised, lookup=lookup), MAX_DEPTH)
+        if load_options.mtp and (drafts or lookup)
         else 0
     )
+    if depth and drafter is not None and reads:
+        most = min(most, reads)
     plan = LoadPlan(
         model=checkpoint.path,
         context=load_options.context or min(most, DEFAULT_CONTEXT),
@@ -118,9 +128,10 @@ def plan_checkpoint(
         batch_threads=load_options.threads or 0,
         gpu_layers=-1 if room.cards else 0,
         kv_type="f16" if load_options.kv_type == "f16" else "q8_0",
-        drafter=drafter.path if drafter is not None and depth else None,
+        drafter=drafter.path if drafter is not None else None,
         draft_max=depth,
-        mtp_note=_mtp_note(drafts, load_options.mtp),
+        lookup=lookup,
+        mtp_note=_mtp_note(drafts, load_options, reads),
         anyway=load_options.anyway,
         parallel=load_options.parallel,
         memory_share=load_options.memory_share,
@@ -135,9 +146,12 @@ def plan_checkpoint(
 
 
 def need_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> Need:
-    its = drafter.weight_bytes if drafter is not None and plan.draft_max else 0
     kv = checkpoint.kv_bytes(plan.context, plan.kv_type)
-    return Need(checkpoint.weight_bytes, its, kv, room.beside)
+    if drafter is None or plan.drafter is None or not plan.draft_max:
+        return Need(checkpoint.weight_bytes, 0, kv, room.beside)
+    if drafter.drafting is None or drafter.drafting.method != "mtp":
+        kv += drafter.kv_bytes(plan.context, plan.kv_type)  # an assistant reads the model's own
+    return Need(checkpoint.weight_bytes, drafter.weight_bytes, kv, room.beside)
 
 
 def longest_context(
@@ -198,7 +212,25 @@ def require_memory(
     )
 
 
-def _mtp_note(drafts: bool, wanted: bool) -> str:
-    if not drafts:
-        return "This checkpoint has no MTP head, and there is no assistant checkpoint for it."
-    return "" if wanted else "Guessing ahead is switched off; vLLM restarts to switch it on."
+def _usual_depth(drafter: Checkpoint | None, advised: int | None, *, lookup: bool) -> int:
+    """Return how far ahead is drafted where the user has not set it."""
+    if lookup:
+        return LOOKUP_DEPTH
+    made_for = drafter.drafting.depth if drafter is not None and drafter.drafting else 0
+    return made_for or advised or USUAL_DEPTH
+
+
+def _mtp_note(drafts: bool, load_options: LoadOptions, reads: int) -> str:
+    """Say why what was made for the model, or chosen, does not draft; "" without any.
+
+    reads: tokens that a drafter can take in, if it is one that has to read all of them.
+    """
+    if drafts:
+        off = "Guessing ahead is switched off; vLLM restarts to switch it on."
+        return "" if load_options.mtp else off
+    if reads:
+        return (
+            f"The drafter reads {reads:,} tokens at most; with the context that is set, it does not"
+            " guess."
+        )
+    return ""

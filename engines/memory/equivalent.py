@@ -96,7 +96,7 @@ def _for_vllm(
             "llama.cpp chooses a number for each answer."
         )
     elif plan.draft_max:
-        notes.append("Nothing guesses ahead there: this checkpoint has no head and no assistant.")
+        notes.append("Nothing guesses ahead there: this checkpoint has no head and no drafter.")
     return replace(
         plain,
         kv_type="f16" if plan.kv_type == "f16" else "q8_0",

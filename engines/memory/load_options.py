@@ -19,7 +19,8 @@ class LoadOptions:
     devices: names of devices as llama.cpp gives them; none is those that it would use.
     experts_in_ram: first layers whose experts stay in the computer's own memory.
     parallel, memory_share, cards, nodes, adapters: as in `LoadPlan`, for engines that have them.
-    depth: tokens drafted ahead, where that is settled before the start.
+    depth: tokens drafted ahead, where that is settled before the start. lookup: the text itself
+    may draft where nothing else can, likewise.
     """
 
     context: int | None = None
@@ -37,3 +38,4 @@ class LoadOptions:
     nodes: int = 1
     adapters: tuple[Adapter, ...] = ()
     depth: int | None = None
+    lookup: bool = False

@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -25,6 +27,14 @@ from engines.errors import (
     ModelUnreadable,
     NotAChatModel,
     NotAModel,
+)
+from engines.models.draft_config import (
+    ASSISTANTS,
+    CHATS,
+    DraftConfig,
+    draft_config,
+    family_of,
+    language_part,
 )
 from engines.models.format import (
     Advise,
@@ -50,7 +60,7 @@ nothing of those that are not there, and writes nonsense."""
 
 
 def contradiction(
-    text: Mapping[str, Any], tensors: Mapping[str, Any], backbone: int | None = None
+    text: Mapping[str, Any], tensors: Mapping[str, Any], drafting: DraftConfig | None = None
 ) -> str:
     """Say where tensors contradict config.json, in a sentence; "" where all is consistent.
 
@@ -58,17 +68,20 @@ def contradiction(
     count, the width of what goes into them, and the projections of an assistant. Tensors that are
     packed by a quantisation have shapes of their own, and are passed over.
     text: the part of config.json on the language model. tensors: by name, with dtype and shape.
-    backbone: of an assistant, the width of the model that it drafts for.
+    drafting: of a drafter.
     """
-    return next(_contradictions(text, tensors, backbone), "")
+    found: Iterator[str] = iter(())
+    # The first layer of an Eagle-3 drafter takes in the token beside the state.
+    if drafting is None or drafting.method != "eagle3":
+        found = _contradictions(text, tensors)
+    if drafting is not None:
+        found = chain(found, _of_a_drafter(text, tensors, drafting))
+    return next(found, "")
 
 
-def _contradictions(
-    text: Mapping[str, Any], tensors: Mapping[str, Any], backbone: int | None
-) -> Iterator[str]:
+def _contradictions(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> Iterator[str]:
     width, layers = int(text.get("hidden_size") or 0), int(text.get("num_hidden_layers") or 0)
-    plain = {name: it["shape"] for name, it in tensors.items() if it.get("dtype") in _PLAIN}
-    for name, shape in plain.items():
+    for name, shape in _plain(tensors).items():
         if _EMBEDDING.match(name):
             yield from _other(name, shape, [int(text.get("vocab_size") or 0), width])
         elif (found := _LAYER.match(name)) and found[2] in _INPUTS:
@@ -86,13 +99,21 @@ def _contradictions(
         for other in _REST.get(part, ()):
             if (network, other) not in parts:
                 yield f"The tensor {network}{other}_proj of its network is not in its files."
-    if backbone is not None:
-        yield from _of_an_assistant(plain, seen, layers, width, backbone)
 
 
-def _of_an_assistant(
-    plain: Mapping[str, list[int]], seen: set[int], layers: int, width: int, backbone: int
+def _of_a_drafter(
+    text: Mapping[str, Any], tensors: Mapping[str, Any], drafting: DraftConfig
 ) -> Iterator[str]:
+    """Compare what takes in the states of the model, and gives one back."""
+    width, layers = int(text.get("hidden_size") or 0), int(text.get("num_hidden_layers") or 0)
+    plain, backbone = _plain(tensors), drafting.width
+    if drafting.method != "mtp":
+        for name, shape in plain.items():
+            if name == "fc.weight" or name.endswith(".fc.weight"):
+                several = shape[-1] if backbone and shape[-1] % backbone == 0 else backbone
+                yield from _other(name, shape, [width, several])
+        return
+    seen = {int(found[1]) for name in tensors if (found := _LAYER.match(name))}
     if more := sorted(it for it in seen if it >= layers):
         yield (
             f"Its config.json names {layers} layers, but its files contain tensors of layer "
@@ -104,6 +125,10 @@ def _of_an_assistant(
     ):
         if name in plain:
             yield from _other(name, plain[name], expected)
+
+
+def _plain(tensors: Mapping[str, Any]) -> dict[str, list[int]]:
+    return {name: it["shape"] for name, it in tensors.items() if it.get("dtype") in _PLAIN}
 
 
 def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
@@ -123,19 +148,14 @@ def _shape(lengths: list[int]) -> str:
 
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "nvfp4", "mxfp4"]
 
-ASSISTANTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "gemma4_assistant": ("gemma4", "gemma4_text"),
-    "gemma4_unified_assistant": ("gemma4_unified", "gemma4_unified_text"),
-}
-"""Checkpoints that draft for another one, by their model_type, and for which they do."""
-
 HEADS: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers")
 """The keys of configurations for a model's own layers that predict tokens ahead."""
 
-INDEX: Final = "model.safetensors.index.json"
-CHATS: Final = ("ForCausalLM", "ForConditionalGeneration")
-"""The ends of the names of architectures that write text."""
+NOTHING_DRAFTS: Final = (
+    "This model cannot guess ahead; with MTP on, text that it copies comes faster."
+)
 
+INDEX: Final = "model.safetensors.index.json"
 BATCHED: Final = 2048
 """Tokens that vLLM evaluates in one step on cards with less than 70 GB, and on a processor."""
 
@@ -162,7 +182,7 @@ class Checkpoint:
     """A checkpoint's description. Sizes are bytes, lengths tokens.
 
     files: the safetensors files. mtp: "drafter" if this is one, "embedded" if it has a head of its
-    own, else "none". backbone: of a drafter, the width of the model that it drafts for.
+    own, else "none". drafting: of a drafter, how it drafts, and for which models.
     kv: the layers that keep keys and values of their own. chat_template: None if there is none.
     """
 
@@ -182,7 +202,7 @@ class Checkpoint:
     vocabulary: int
     kv: tuple[KvLayer, ...]
     mtp: MtpKind = "none"
-    backbone: int = 0
+    drafting: DraftConfig | None = None
     vision: bool = False
     chat_template: str | None = None
 
@@ -257,13 +277,90 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 
 def pairs(target: Checkpoint, drafter: Checkpoint) -> bool:
-    """Tell whether a drafter was made for a model: it reads the model's own keys and values."""
-    if target.model_type not in ASSISTANTS.get(drafter.model_type, ()):
-        return False
+    """Tell whether a checkpoint was made to draft for a model, and not only can."""
+    return drafter.drafting is not None and not mismatch(target, drafter)
+
+
+def mismatch(target: Checkpoint, drafter: Checkpoint) -> str:
+    """Say in a sentence why a checkpoint cannot draft for a model; "" where nothing is in the way.
+
+    Any smaller model of the same vocabulary can.
+    """
+    return next(_mismatches(target, drafter), "")
+
+
+def not_for(target: Checkpoint, drafter: Checkpoint, reason: str) -> DrafterMismatch:
+    """Return the error for a drafter that cannot draft for a model."""
+    return DrafterMismatch(
+        f"“{drafter.name}” cannot guess ahead for “{target.name}”.",
+        reason,
+        "Use the drafter that was made for this model, or none.",
+    )
+
+
+def _mismatches(target: Checkpoint, drafter: Checkpoint) -> Iterator[str]:
+    """Yield reasons, the most telling one first."""
+    its = drafter.drafting
+    if its is None and not drafter.chats:
+        yield "It is not a drafter."
+    elif target.drafting is not None:
+        yield f"“{target.name}” is a drafter itself."
+    elif its is not None:
+        yield from _of_another_model(target, drafter, its)
+    if drafter.vocabulary != target.vocabulary:
+        yield (
+            f"It knows {drafter.vocabulary:,} tokens, and the model {target.vocabulary:,}: they"
+            " have different vocabularies."
+        )
+    if its is not None:
+        return
+    if drafter.weight_bytes >= target.weight_bytes:
+        yield "It is no smaller than the model itself."
+    theirs = [_vocabulary_of(it.path) for it in (target, drafter)]
+    if None not in theirs and theirs[0] != theirs[1]:
+        yield "Its tokens are others than the model's: they have different vocabularies."
+
+
+def _of_another_model(target: Checkpoint, drafter: Checkpoint, its: DraftConfig) -> Iterator[str]:
+    kinds = ASSISTANTS.get(drafter.model_type, ())
+    if kinds and target.model_type not in kinds:
+        yield f"It is for models of the kind {kinds[0]}, and this one is {target.model_type}."
+    if its.family and its.family != family_of(target.architecture):
+        yield (
+            f"It is for models of the kind {its.family}, and this one is"
+            f" {family_of(target.architecture)}."
+        )
+    if its.width != target.width:
+        yield (
+            f"It was made for a model of width {its.width:,}, and this one has {target.width:,}."
+        )
+    if (its.layers or target.layers) != target.layers or its.reads > target.layers:
+        yield (
+            f"It was made for a model of {max(its.layers, its.reads)} layers, and this one has"
+            f" {target.layers}."
+        )
     shapes = {(layer.window is None, layer.width, layer.heads) for layer in target.kv}
     theirs = {(layer.window is None, layer.width, layer.heads) for layer in drafter.kv}
-    sizes = drafter.backbone == target.width and drafter.vocabulary == target.vocabulary
-    return sizes and theirs <= shapes
+    if its.method == "mtp" and not theirs <= shapes:
+        yield "The keys and values that it reads have another shape than the model's."
+
+
+def _vocabulary_of(folder: Path) -> int | None:
+    """Return a number for a checkpoint's tokens, to compare; None where they cannot be read."""
+    file = folder / "tokenizer.json"
+    try:
+        return _hashed(file, file.stat().st_mtime_ns)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+@lru_cache(maxsize=16)
+def _hashed(file: Path, _changed: int) -> int:
+    """Read the tokens once: they are some 100,000."""
+    tokens = json.loads(file.read_text(encoding="utf-8"))["model"]["vocab"]
+    if isinstance(tokens, list):
+        return hash(tuple(it[0] for it in tokens))
+    return hash(frozenset(tokens.items()))
 
 
 def missing_in(index: Any, files: tuple[Path, ...]) -> str:
@@ -309,8 +406,7 @@ def _described(
     """Describe a checkpoint. Raises ModelDamaged if its configuration is wrong."""
     try:
         found = _checkpoint(folder, files, weight_bytes, config, tensors)
-        backbone = found.backbone if found.mtp == "drafter" else None
-        wrong = contradiction(config.get("text_config") or config, tensors, backbone)
+        wrong = contradiction(language_part(config), tensors, found.drafting)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise _damaged(folder, f"Its config.json is not as it should be: {error}.") from error
     if wrong:
@@ -325,10 +421,11 @@ def _checkpoint(
     config: Mapping[str, Any],
     tensors: Mapping[str, Any],
 ) -> Checkpoint:
-    text = config.get("text_config") or config
-    model_type = str(config.get("model_type", ""))
+    text = language_part(config)
+    model_type = str(config.get("model_type") or text.get("model_type") or "")
     heads = int(text.get("num_attention_heads") or 0)
-    assistant = model_type in ASSISTANTS
+    drafting = draft_config(config)
+    own: MtpKind = "embedded" if _has_head(text, tensors) else "none"
     return Checkpoint(
         path=folder,
         name=_name(folder),
@@ -344,9 +441,9 @@ def _checkpoint(
         heads=heads,
         kv_heads=int(text.get("num_key_value_heads") or heads),
         vocabulary=int(text.get("vocab_size") or 0),
-        kv=tuple(_kv(text, assistant)),
-        mtp="drafter" if assistant else "embedded" if _has_head(text, tensors) else "none",
-        backbone=int(config.get("backbone_hidden_size") or 0),
+        kv=tuple(_kv(text, drafts=drafting is not None)),
+        mtp="drafter" if drafting else own,
+        drafting=drafting,
         vision="vision_config" in config,
         chat_template=read_chat_template(folder),
     )
@@ -376,11 +473,11 @@ def read_chat_template(folder: Path) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _kv(text: Mapping[str, Any], assistant: bool) -> Iterator[KvLayer]:
-    """List layers with keys and values of their own; a drafter's are those that it reads."""
+def _kv(text: Mapping[str, Any], *, drafts: bool) -> Iterator[KvLayer]:
+    """List layers with keys and values of their own; an assistant's are those that it reads."""
     count = int(text.get("num_hidden_layers") or 0)
     types = text.get("layer_types") or ["full_attention"] * count
-    own = count if assistant else count - int(text.get("num_kv_shared_layers") or 0)
+    own = count if drafts else count - int(text.get("num_kv_shared_layers") or 0)
     heads = int(text.get("num_key_value_heads") or text.get("num_attention_heads") or 0)
     usual = int(
         text.get("head_dim")
@@ -519,7 +616,12 @@ class CheckpointFormat(ModelFormat):
     def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
         found = self.read(path)
         if found.mtp == "drafter":
-            if not self.targets(path, models):
+            listed = list(models)
+            if not self.targets(path, listed):
+                users = list(self._readable(it.path for it in listed if not it.builtin))
+                if len(users) == 1:
+                    # Tells why it is not for the only one.
+                    raise not_for(users[0], found, mismatch(users[0], found))
                 raise DrafterMismatch(
                     f"“{found.name}” was not added.",
                     "It is a drafter, and its model is not on this computer.",
@@ -561,12 +663,24 @@ class CheckpointFormat(ModelFormat):
             if pairs(target, its)
         ]
 
+    def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
+        try:
+            target = self.read(model.path)
+        except EngineError:
+            return []
+        return [
+            it
+            for it in others
+            for its in self._readable([it.path])
+            if its.drafting is None and not mismatch(target, its)
+        ]
+
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, _advise: Advise) -> str:
         if drafter is not None:
-            return "This model can answer faster: its assistant checkpoint guesses ahead."
+            return "This model can answer faster: its drafter guesses ahead."
         if self.read(model.path).mtp == "embedded":
             return "Multi-token prediction is in this checkpoint."
-        return "This checkpoint has no MTP head, and there is no assistant checkpoint for it."
+        return NOTHING_DRAFTS
 
     def keep(self) -> None:
         """Do nothing: the description is short, and each run reads it anew."""

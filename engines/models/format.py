@@ -6,7 +6,7 @@ its format, and nobody else has to know which formats there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -155,6 +155,10 @@ class ModelFormat(Protocol):
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
         """Choose the models for which it drafts. Raises EngineError if it cannot be read."""
+        ...
+
+    def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
+        """Choose the models that could draft for another: smaller, and of the same vocabulary."""
         ...
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from engines.errors import NotAModel
@@ -60,6 +60,9 @@ class ServedFormat(ModelFormat):
         return None
 
     def targets(self, _drafter: Path, _models: Iterable[AnyModel]) -> list[AnyModel]:
+        return []
+
+    def draft_models(self, _model: AnyModel, _others: Sequence[AnyModel]) -> list[AnyModel]:
         return []
 
     def mtp_sentence(self, _model: ListedModel, _drafter: Path | None, _advise: Advise) -> str:

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from engines.mtp_words import ahead, times
+from engines.mtp_words import PAYS, ahead, looked_up, times
 from engines.types import MtpKind
 from engines.vllm.gain_book import DraftSpeeds
 
 OFF: Final = "MTP is off, as chosen."
-_PAYS: Final = 1.05
-"""Gains below this are within what answers differ by."""
+LOOKS_UP: Final = "This model cannot guess ahead; only text that it copies comes faster."
 
 
-def running(depth: int, drafted: int, accepted: int, gain: float | None) -> str:
-    """Say how far ahead is drafted, how many drafts hold, and what that brings."""
+def running(kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float | None) -> str:
+    """Say what drafts, how far ahead, how many drafts hold, and what that brings."""
+    if kind == "lookup":
+        return looked_up(depth, drafted, accepted, gain) if drafted else LOOKS_UP
     far = ahead(depth)
     if not drafted:
         return f"MTP on: {far}"
@@ -38,13 +39,18 @@ def still_off(restart_s: float) -> str:
 
 
 def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:
-    """Say before the first answer what drafts, and what it brought. advice: where nothing does."""
+    """Say before the first answer what drafts, and what it brought.
+
+    advice: where nothing of the model's own does, and why.
+    """
+    if kind == "lookup":
+        return advice or LOOKS_UP
     if kind not in {"embedded", "drafter"}:
         return advice
     if pace.gain is None:
         return f"This model can answer faster: {ahead(depth)}."
     gain = times(pace.gain)
-    if pace.gain < _PAYS:
+    if pace.gain < PAYS:
         return f"No gain on this computer: {gain} was measured."
     return f"This model can answer faster: {ahead(depth)}, {gain} measured on this computer."
 

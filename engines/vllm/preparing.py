@@ -47,7 +47,7 @@ def prepare(
     """Turn a plan into a setup. Raises EngineError for what is refused.
 
     drafting_needed: it is refused, too, that nothing can draft although the plan wants it.
-    Otherwise only an assistant that does not belong to the model is.
+    Otherwise only a drafter that cannot draft for the model is.
     """
     checkpoint = read_checkpoint(plan.model)
     if checkpoint.mtp == "drafter":
@@ -64,18 +64,18 @@ def prepare(
             Action("shorter_context", checkpoint.context_max),
         )
     require_adapters(plan.adapters, checkpoint)
-    assistant = read_checkpoint(plan.drafter) if plan.drafter is not None else None
-    advice = ""
+    drafter = read_checkpoint(plan.drafter) if plan.drafter is not None else None
+    advice = plan.mtp_note if plan.lookup else ""
     try:
         # Asked for one draft where none are wanted, to know whether they would be possible.
-        able = speculation(checkpoint, assistant, plan.draft_max or 1)
+        able = speculation(checkpoint, drafter, plan.draft_max or 1, lookup=plan.lookup)
     except MtpUnavailable as error:
         if drafting_needed and plan.draft_max:
             raise
         able, advice = None, plan.mtp_note or error.why
     cpu = installed.profile == "cpu"
     cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
-    require_memory(checkpoint, assistant, plan, room_for(hardware, card=not cpu, cards=len(cards)))
+    require_memory(checkpoint, drafter, plan, room_for(hardware, card=not cpu, cards=len(cards)))
     return Setup(
         plan,
         checkpoint,

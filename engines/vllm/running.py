@@ -92,6 +92,11 @@ class Setup:
         return self.drafts.depth if self.drafts else 0
 
     @property
+    def own_drafts(self) -> bool:
+        """Whether something else than the text drafts, or could."""
+        return self.plan.drafter is not None or self.checkpoint.mtp == "embedded"
+
+    @property
     def key(self) -> str:
         """The key for measured speeds: all that changes them."""
         plan = self.plan
@@ -136,7 +141,7 @@ class Running:
             thinks=switch.thinks,
             efforts=switch.efforts,
             effort=switch.effort,
-            mtp_switch="restart",
+            mtp_switch="restart" if setup.own_drafts else "restart_for_on",
             restart_s=load_s,
             notes=notes,
             answers_at_once=max(1, setup.plan.parallel),
@@ -183,7 +188,7 @@ class Running:
         if request.mtp == "off":
             reason = truth.still_on(drafts.depth, restart_s)
         elif made:
-            reason = truth.running(drafts.depth, made, held, gain)
+            reason = truth.running(drafts.kind, drafts.depth, made, held, gain)
         else:
             reason = self._standing(restart_s)
         return MtpReport(

@@ -24,6 +24,51 @@ GEMMA_31B: dict[str, Any] = {
     },
 }  # fmt: skip
 
+QWEN3: dict[str, Any] = {
+    "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "num_hidden_layers": 6,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "hidden_size": 64,
+    "max_position_embeddings": 40_960, "vocab_size": 512,
+}  # fmt: skip
+"""A model of the shape that the drafters below were made for."""
+
+EAGLE3: dict[str, Any] = {
+    **QWEN3, "architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama",
+    "num_hidden_layers": 1, "draft_vocab_size": 128, "max_position_embeddings": 2048,
+}  # fmt: skip
+EAGLE3_TENSORS = {
+    "d2t": [128], "fc.weight": [64, 192], "lm_head.weight": [128, 64], "norm.weight": [64],
+    "midlayer.self_attn.q_proj.weight": [64, 128],
+}  # fmt: skip
+
+SPECULATOR: dict[str, Any] = {
+    "architectures": ["Eagle3Speculator"],
+    "speculators_model_type": "eagle3",
+    "draft_vocab_size": 128,
+    "target_hidden_size": None,
+    "transformer_layer_config": {
+        "model_type": "llama", "num_hidden_layers": 1, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "head_dim": 16, "hidden_size": 64, "vocab_size": 512,
+        "max_position_embeddings": 2048,
+    },
+    "speculators_config": {
+        "algorithm": "eagle3",
+        "proposal_methods": [{"proposal_type": "greedy", "speculative_tokens": 5}],
+        "verifier": {"architectures": ["Qwen3ForCausalLM"], "name_or_path": "Qwen/Qwen3-8B"},
+    },
+}  # fmt: skip
+"""An Eagle-3 drafter in the layout of the library “speculators”, as the Hub has them."""
+SPECULATOR_TENSORS = {
+    "fc.weight": [64, 192],
+    "layers.0.self_attn.q_proj.weight": [64, 128],
+    "d2t": [128],
+}
+
+DFLASH: dict[str, Any] = {
+    **QWEN3, "architectures": ["DFlashDraftModel"], "num_hidden_layers": 2, "block_size": 16,
+    "num_target_layers": 6, "dflash_config": {"mask_token_id": 511, "target_layer_ids": [1, 4]},
+}  # fmt: skip
+DFLASH_TENSORS = {"fc.weight": [64, 128], "hidden_norm.weight": [64]}
+
 
 def write_checkpoint(
     folder: Path,

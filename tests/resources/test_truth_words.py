@@ -14,6 +14,8 @@ from app.core.templates import Templates
 from app.ui.look import language
 from engines.llamacpp.speculative import mtp_status as llama
 from engines.llamacpp.speculative.costs import Costs
+from engines.models.checkpoint import NOTHING_DRAFTS
+from engines.mtp_words import looked_up
 from engines.openai import faults
 from engines.remote import engine as remote
 from engines.vllm import mtp_status as vllm
@@ -70,15 +72,17 @@ def lines() -> Iterator[str]:
         yield llama.running(depth, 0, 0, None, 1.0)
         yield llama.running(depth, 100, 71, None, 1.5)
         yield llama.running(depth, 100, 71, 0.97, 1.5)
-        yield vllm.running(depth, 0, 0, None)
-        yield vllm.running(depth, 40, 30, None)
-        yield vllm.running(depth, 40, 30, 1.8)
+        yield vllm.running("drafter", depth, 0, 0, None)
+        for gain in (None, 0.97, 1.8):
+            yield vllm.running("drafter", depth, 40, 30, gain)
+            yield looked_up(depth, 40, 30, gain)
         yield vllm.still_on(depth, 22.4)
         yield vllm.still_on(depth, 0.0)
         for kind in ("embedded", "drafter"):
             for pace in (DraftSpeeds(), DraftSpeeds(20.0, 20.5), DraftSpeeds(20.0, 36.0)):
                 yield vllm.standing(kind, depth, pace, "")
     yield from (vllm.still_off(22.4), vllm.still_off(0.0), vllm.OFF, llama.OFF)
+    yield from (vllm.LOOKS_UP, NOTHING_DRAFTS)
     for costs in (CHEAP, DEAR, FLAT):
         yield llama.cannot_win(costs) or ""
         yield llama.not_here(costs, 0.31)

@@ -48,6 +48,9 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         context=settings.context or None,
         kv_type=settings.kv_type,
         mtp=settings.mtp != "off",
+        # vLLM cannot change it for an answer. So Auto, which is there not to lose, has only what
+        # was made for the model; what helps with copied text alone is for who asks for it.
+        lookup=settings.mtp == "on",
         parallel=settings.vllm_parallel,
         memory_share=settings.vllm_memory / 100 or None,
         cards=settings.vllm_cards,

@@ -56,6 +56,13 @@ class EngineLoader(Protocol):
         """
         ...
 
+    def relevant(self, entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
+        """Return the options without those that change nothing for this model.
+
+        It is not loaded again for them.
+        """
+        ...
+
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """See that what was loaded still runs: a worker may have ended since.
 
@@ -108,6 +115,9 @@ class LlamaLoader:
 
         header = read_header(entry.path)
         return self._fitting().report(entry.path, header, load_options, entry.drafter, cancel)
+
+    def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
+        return load_options
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """Do nothing: it lives and ends with Hearth."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from app.core.models.entry import ModelEntry
 from app.services.models.fitting import FitReport
@@ -19,10 +20,11 @@ from engines.memory.checkpoint_plan import (
 )
 from engines.memory.fit import Fit, Parts, Split, judge
 from engines.memory.load_options import LoadOptions
-from engines.models.checkpoint import Checkpoint, pairs, read_checkpoint
+from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.text import amount
 from engines.types import LoadedModel, LoadPlan
 from engines.vllm.provision.lock import Profile
+from engines.vllm.speculation import require_pair
 
 _PLANNED = "This is an estimate; the real figure is known once vLLM runs."
 
@@ -38,7 +40,7 @@ class PreparedVllmLoad:
         advised: int | None,
     ) -> None:
         self._checkpoint = read_checkpoint(entry.path)
-        self._drafter, self._trouble = _drafter(self._checkpoint, entry)
+        self._drafter, self._trouble = drafter_of(self._checkpoint, entry)
         self._profile = profile
         self._look = look
         self._advised = advised
@@ -47,7 +49,7 @@ class PreparedVllmLoad:
         room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.cards)
         plan = plan_checkpoint(self._checkpoint, self._drafter, load_options, room, self._advised)
         require_memory(self._checkpoint, self._drafter, plan, room)
-        return replace(plan, mtp_note=self._trouble) if self._trouble and load_options.mtp else plan
+        return replace(plan, mtp_note=self._trouble) if self._trouble else plan
 
     def learn(self, loaded: LoadedModel) -> None:
         """Do nothing: vLLM takes a share of the card, which tells nothing of the model."""
@@ -62,7 +64,7 @@ def judged(
 ) -> FitReport:
     """Whether a checkpoint fits this computer in vLLM. Raises EngineError."""
     checkpoint = read_checkpoint(entry.path)
-    drafter = read_checkpoint(entry.drafter) if entry.drafter is not None else None
+    drafter, _ = drafter_of(checkpoint, entry)
     room = room_for(hardware, card=profile != "cpu", cards=load_options.cards)
     plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
     need = need_of(checkpoint, drafter, plan, room)
@@ -85,14 +87,17 @@ def judged(
     return FitReport(fit, 1.0 if room.cards else 0.0, plan, False, None, sentences, _PLANNED)
 
 
-def _drafter(checkpoint: Checkpoint, entry: ModelEntry) -> tuple[Checkpoint | None, str]:
+def drafter_of(
+    checkpoint: Checkpoint,
+    entry: ModelEntry,
+    read: Callable[[Path], Checkpoint] = read_checkpoint,
+) -> tuple[Checkpoint | None, str]:
     """Return the drafter, or why the model does without: it is never refused for that."""
     if entry.drafter is None:
         return None, ""
     try:
-        drafter = read_checkpoint(entry.drafter)
+        drafter = read(entry.drafter)
+        require_pair(checkpoint, drafter)
     except EngineError as error:
         return None, f"The drafter cannot be used: {error.what} {error.why}"
-    if not pairs(checkpoint, drafter):
-        return None, f"The drafter cannot be used: {drafter.name} was made for another model."
     return drafter, ""

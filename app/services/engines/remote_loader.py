@@ -50,6 +50,9 @@ class RemoteLoads:
             "Ask whoever runs that server what fits there.",
         )
 
+    def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
+        return load_options
+
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """Do nothing: whether the server still answers shows when it is asked."""
         self.engine.revive(progress, cancel)

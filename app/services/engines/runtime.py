@@ -105,6 +105,7 @@ class Runtime:
         turn = turn or self.queue.join()
         try:
             loads = self._loads(entry)
+            load_options = loads.relevant(entry, load_options)
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
             if turn.is_alone:
                 self._prepare(entry, load_options, progress, cancel)
@@ -123,6 +124,7 @@ class Runtime:
         turn = self.queue.join()
         try:
             loads = self._loads(entry)
+            load_options = loads.relevant(entry, load_options)
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
             if turn.is_alone and not (self._holds(entry, load_options) and loads.well()):
                 turn.leave()
@@ -139,7 +141,7 @@ class Runtime:
 
         Raises EngineError, if the model's chat template refuses the messages.
         """
-        if not self._holds(entry, load_options):
+        if not self._holds(entry, self._loads(entry).relevant(entry, load_options)):
             return None
         try:
             return self._engines[entry.engine].engine.measure(request, CancelToken())

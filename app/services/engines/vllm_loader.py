@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from app.core.models.entry import ModelEntry
 from engines.base import Engine, Progress
 from engines.cancel import CancelToken
-from engines.errors import Action, EngineUnavailable
+from engines.errors import Action, EngineError, EngineUnavailable
+from engines.models.checkpoint import CheckpointFormat
 from engines.types import LoadedModel
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ class VllmLoader:
         self._installed = installed
         self._look = look
         self._advised = advised
+        self._checkpoints = CheckpointFormat()
 
     @cached_property
     def engine(self) -> WorkerEngine:
@@ -87,6 +90,25 @@ class VllmLoader:
         from app.services.engines.prepared_vllm_load import judged
 
         return judged(entry, load_options, self._installed(), self._look(), self._advised(entry))
+
+    def relevant(self, entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
+        """Where something drafts for a model, auto is on; where nothing does, it is off."""
+        if self._drafts(entry):
+            return replace(load_options, lookup=False)
+        lookup = load_options.lookup
+        return replace(load_options, mtp=lookup, depth=load_options.depth if lookup else None)
+
+    def _drafts(self, entry: ModelEntry) -> bool:
+        from app.services.engines.prepared_vllm_load import drafter_of
+
+        try:
+            checkpoint = self._checkpoints.read(entry.path)
+        except EngineError:
+            return True  # told when it is loaded
+        return (
+            checkpoint.mtp == "embedded"
+            or drafter_of(checkpoint, entry, self._checkpoints.read)[0] is not None
+        )
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         self.engine.revive(progress, cancel)

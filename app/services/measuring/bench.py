@@ -274,8 +274,10 @@ def _blocks(
         return tuple(modes), (tuple(modes),)
     if switch == "server":
         return (modes[-1],), ((modes[-1],),)
-    # An engine that drafts from its start always does, so that auto is no other mode than on.
-    apart = tuple(mode for mode in modes if mode != "auto" or "on" not in modes)
+    # An engine that drafts from its start always does, so that auto is no other mode than on; or
+    # than off, where only who turns it on has copied text guessed.
+    same = "on" if switch == "restart" else "off"
+    apart = tuple(mode for mode in modes if mode != "auto" or same not in modes)
     return apart, tuple((mode,) for mode in apart)
 
 

@@ -171,10 +171,7 @@ class Library:
 
     def draft_models(self, entry: ModelEntry) -> list[ModelEntry]:
         """List the smaller models here that could draft for one: of the same vocabulary."""
-        its = self.formats.of(entry)
-        if not isinstance(its, GgufFormat):
-            return []
-        return its.draft_models(entry, list(self._of_engine(its.engine)))
+        return self.formats.of(entry).draft_models(entry, self._of_engine(entry.engine))
 
     def _chosen(self, called: str) -> Path:
         try:

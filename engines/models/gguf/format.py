@@ -153,7 +153,6 @@ class GgufFormat(ModelFormat):
         return [it for it, target in self._possible_targets(models) if pairs(target, header)]
 
     def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
-        """Choose the models that could draft for another: smaller, and of the same vocabulary."""
         try:
             target = self._headers.facts(model.path)
         except EngineError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,16 @@ from engines.memory.checkpoint_plan import (
 from engines.memory.load_options import LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.types import Adapter
-from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
+from tests.engines.checkpoint_files import (
+    DFLASH,
+    DRAFTER,
+    EAGLE3,
+    GEMMA_31B,
+    QWEN3,
+    SPECULATOR,
+    TARGET,
+    write_checkpoint,
+)
 from tests.support.machines import CPU, GIB, card
 
 LARGE = Room("Card", 24 * GIB, 23 * GIB, cards=1)
@@ -58,9 +68,60 @@ def test_depth_is_the_wish_then_the_advice_then_the_usual(
     assert plan_checkpoint(target, drafter, LoadOptions(), LARGE, 4).draft_max == 4
     assert plan_checkpoint(target, drafter, LoadOptions(depth=1), LARGE, 4).draft_max == 1
     off = plan_checkpoint(target, drafter, LoadOptions(mtp=False), LARGE, 4)
-    assert (off.draft_max, off.drafter) == (0, None)
+    assert (off.draft_max, off.drafter) == (0, DRAFTER)
     assert "switched off" in off.mtp_note
-    assert "no assistant" in plan_checkpoint(target, None, LoadOptions(), LARGE).mtp_note
+
+
+def made(folder: Path, config: dict[str, Any], size: int = 0) -> Checkpoint:
+    return read_checkpoint(write_checkpoint(folder, config, size=size))
+
+
+def test_a_drafter_is_asked_for_as_many_tokens_as_it_was_made_for(tmp_path: Path) -> None:
+    target = made(tmp_path / "t", QWEN3)
+    for config, depth in ((SPECULATOR, 5), (DFLASH, 8), (EAGLE3, 2)):
+        drafter = made(tmp_path / str(depth), config)
+        assert plan_checkpoint(target, drafter, LoadOptions(), LARGE).draft_max == depth
+        assert plan_checkpoint(target, drafter, LoadOptions(depth=1), LARGE).draft_max == 1
+
+
+def test_the_text_drafts_only_where_it_is_asked_for_and_nothing_else_can(
+    target: Checkpoint, drafter: Checkpoint
+) -> None:
+    auto, on = LoadOptions(), LoadOptions(lookup=True)
+    plans = [plan_checkpoint(target, None, it, LARGE) for it in (auto, on)]
+    assert [(it.draft_max, it.lookup) for it in plans] == [(0, False), (4, True)]
+    assert need_of(target, None, plans[0], LARGE) == need_of(target, None, plans[1], LARGE)
+    assert not plan_checkpoint(target, drafter, on, LARGE).lookup
+    deep = plan_checkpoint(target, None, LoadOptions(lookup=True, depth=7), LARGE)
+    assert deep.draft_max == 7
+
+
+def test_keys_and_values_of_a_drafter_s_own_are_counted(
+    tmp_path: Path, target: Checkpoint, drafter: Checkpoint
+) -> None:
+    assistant = plan_checkpoint(target, drafter, LoadOptions(), LARGE)
+    assert need_of(target, drafter, assistant, LARGE).kv == target.kv_bytes(assistant.context)
+    model = made(tmp_path / "t", QWEN3)
+    for name, config in (("e", EAGLE3), ("d", DFLASH), ("s", {**QWEN3, "hidden_size": 32})):
+        its = made(tmp_path / name, config)
+        plan = plan_checkpoint(model, its, LoadOptions(), LARGE)
+        need, context = need_of(model, its, plan, LARGE), plan.context
+        assert need.kv == model.kv_bytes(context) + its.kv_bytes(context)
+        assert need.drafter == its.weight_bytes
+        off = plan_checkpoint(model, its, LoadOptions(mtp=False), LARGE)
+        assert need_of(model, its, off, LARGE).kv == model.kv_bytes(off.context)
+
+
+def test_a_small_model_drafts_as_far_as_it_can_read(tmp_path: Path) -> None:
+    target = made(tmp_path / "t", QWEN3, size=4096)
+    small = made(tmp_path / "s", {**QWEN3, "max_position_embeddings": 2048})
+    usual = plan_checkpoint(target, small, LoadOptions(), LARGE)
+    assert (usual.context, usual.drafter) == (2048, small.path)
+    longer = plan_checkpoint(target, small, LoadOptions(context=4096), LARGE)
+    assert (longer.context, longer.drafter, longer.draft_max) == (4096, None, 0)
+    assert "reads 2,048 tokens at most" in longer.mtp_note
+    eagle = made(tmp_path / "e", EAGLE3)
+    assert plan_checkpoint(target, eagle, LoadOptions(), LARGE).context == 8192
 
 
 def test_a_context_that_does_not_fit_becomes_shorter_or_is_refused_with_the_one_that_does(

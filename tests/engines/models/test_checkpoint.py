@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engines.errors import ModelDamaged, ModelNotFound, NotAModel
-from engines.models.checkpoint import HEADS, is_checkpoint, pairs, read_checkpoint
-from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
+from engines.models.checkpoint import (
+    HEADS,
+    Checkpoint,
+    CheckpointFormat,
+    is_checkpoint,
+    mismatch,
+    pairs,
+    read_checkpoint,
+)
+from engines.types import EngineName
+from tests.engines.checkpoint_files import (
+    DFLASH,
+    DFLASH_TENSORS,
+    DRAFTER,
+    EAGLE3,
+    EAGLE3_TENSORS,
+    GEMMA_31B,
+    QWEN3,
+    SPECULATOR,
+    SPECULATOR_TENSORS,
+    TARGET,
+    write_checkpoint,
+)
 
 LLAMA: dict[str, Any] = {
     "architectures": ["LlamaForCausalLM"], "model_type": "llama", "num_hidden_layers": 2,
@@ -98,7 +120,120 @@ def test_a_drafter_of_another_width_does_not_pair(tmp_path: Path) -> None:
     assert not pairs(read_checkpoint(TARGET), read_checkpoint(other))
 
 
+def described(folder: Path, config: dict[str, Any], **changed: Any) -> Checkpoint:
+    return read_checkpoint(write_checkpoint(folder, {**config, **changed}, size=4096))
+
+
+@pytest.mark.parametrize(
+    ("config", "tensors", "method", "depth"),
+    [
+        (EAGLE3, EAGLE3_TENSORS, "eagle3", 0),
+        ({**EAGLE3, "architectures": ["LlamaForCausalLM"]}, EAGLE3_TENSORS, "eagle3", 0),
+        ({**EAGLE3, "architectures": ["Eagle3Qwen3ForCausalLM"]}, EAGLE3_TENSORS, "eagle3", 0),
+        (SPECULATOR, SPECULATOR_TENSORS, "eagle3", 5),
+        (DFLASH, DFLASH_TENSORS, "dflash", 15),
+    ],
+)
+def test_drafters_are_known_by_their_configuration_and_pair_with_their_model(
+    tmp_path: Path, config: dict[str, Any], tensors: Shapes, method: str, depth: int
+) -> None:
+    target = described(tmp_path / "t", QWEN3)
+    drafter = read_checkpoint(write_checkpoint(tmp_path / "d", config, tensors))
+    assert drafter.mtp == "drafter"
+    assert drafter.drafting is not None
+    assert (drafter.drafting.method, drafter.drafting.depth) == (method, depth)
+    assert pairs(target, drafter)
+    assert not pairs(drafter, target)
+
+
+@pytest.mark.parametrize(
+    ("drafter", "target", "word"),
+    [
+        (EAGLE3, {"hidden_size": 128}, "width 64"),
+        (EAGLE3, {"vocab_size": 513}, "vocabularies"),
+        ({**EAGLE3, "target_hidden_size": 96}, {}, "width 96"),
+        ({**EAGLE3, "eagle_config": {"eagle_aux_hidden_state_layer_ids": [2, 9]}}, {}, "9 layers"),
+        (SPECULATOR, {"architectures": ["LlamaForCausalLM"]}, "of the kind Qwen3"),
+        (DFLASH, {"num_hidden_layers": 7}, "6 layers"),
+        ({**DFLASH, "num_target_layers": 0}, {"num_hidden_layers": 4}, "5 layers"),
+        (DFLASH, {"draft_vocab_size": 9}, "a drafter itself"),
+    ],
+)
+def test_a_drafter_of_another_model_does_not_pair(
+    tmp_path: Path, drafter: dict[str, Any], target: dict[str, Any], word: str
+) -> None:
+    one = described(tmp_path / "t", QWEN3, **target)
+    other = read_checkpoint(write_checkpoint(tmp_path / "d", drafter))
+    assert word in mismatch(one, other)
+    assert not pairs(one, other)
+
+
+def test_a_drafter_that_takes_in_other_states_than_it_says_is_damaged(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "d", EAGLE3, {**EAGLE3_TENSORS, "fc.weight": [64, 200]})
+    with pytest.raises(ModelDamaged) as caught:
+        read_checkpoint(folder)
+    assert "fc.weight is 64 × 64, but in its files it is 64 × 200" in caught.value.why
+
+
+def test_a_small_model_can_draft_for_a_large_one_but_was_not_made_for_it(tmp_path: Path) -> None:
+    target = described(tmp_path / "t", QWEN3)
+    small = read_checkpoint(write_checkpoint(tmp_path / "s", {**QWEN3, "hidden_size": 32}))
+    assert mismatch(target, small) == ""
+    assert not pairs(target, small)
+    assert "no smaller" in mismatch(small, target)
+    other = read_checkpoint(write_checkpoint(tmp_path / "o", {**QWEN3, "vocab_size": 500}))
+    assert "vocabularies" in mismatch(target, other)
+    encoder = {**QWEN3, "architectures": ["BertModel"]}
+    assert "not a drafter" in mismatch(
+        target, read_checkpoint(write_checkpoint(tmp_path / "b", encoder))
+    )
+
+
+def test_as_many_tokens_are_not_the_same_tokens(tmp_path: Path) -> None:
+    target = described(tmp_path / "t", QWEN3)
+    small = read_checkpoint(write_checkpoint(tmp_path / "s", QWEN3))
+
+    def name(folder: str, *tokens: str) -> None:
+        vocab = {token: number for number, token in enumerate(tokens)}
+        file = tmp_path / folder / "tokenizer.json"
+        file.write_text(json.dumps({"model": {"vocab": vocab}}), encoding="utf-8")
+
+    name("t", "a", "b")
+    assert mismatch(target, small) == "", "one says nothing of its tokens"
+    name("s", "a", "b")
+    assert mismatch(target, small) == ""
+    (tmp_path / "s" / "tokenizer.json").unlink()
+    (tmp_path / "o").mkdir()
+    other = read_checkpoint(write_checkpoint(tmp_path / "o", QWEN3))
+    name("o", "b", "a")
+    assert "others than the model's" in mismatch(target, other)
+
+
+def test_a_small_model_drafts_only_where_it_was_chosen(tmp_path: Path) -> None:
+    formats = CheckpointFormat()
+    model = Listed(described(tmp_path / "t", QWEN3).path)
+    small = Listed(write_checkpoint(tmp_path / "s", QWEN3))
+    made = Listed(write_checkpoint(tmp_path / "d", EAGLE3, EAGLE3_TENSORS))
+    assert formats.drafter_for(model, [small.path], [small.path]) is None
+    assert formats.drafter_for(model, [], [small.path, made.path]) == made.path
+    assert formats.drafter_for(replace(model, drafter=small.path), [made.path], []) == small.path
+    assert formats.draft_models(model, [model, small, made]) == [small]
+    assert formats.draft_models(small, [model, small, made]) == []
+    assert formats.targets(made.path, [model, small]) == [model, small]
+
+
 Shapes = dict[str, list[int]]
+
+
+@dataclass(frozen=True)
+class Listed:
+    path: Path
+    drafter: Path | None = None
+    name: str = ""
+    served: str = ""
+    builtin: bool = False
+    engine: EngineName = "vllm"
+    context: int = 0
 
 
 def shapes(folder: Path) -> Shapes:

@@ -11,7 +11,7 @@ from engines.types import Adapter, LoadPlan
 from engines.vllm.command import WorkerCommand, WorkerPlace, command
 from engines.vllm.places import make_place
 from engines.vllm.provision.home import Installed
-from engines.vllm.speculation import SpeculativeConfig
+from engines.vllm.speculation import SpeculativeConfig, speculation
 from tests.engines.vllm.faked import PLAN, TARGET
 
 OUTSIDE = {"PATH": "/bin", "PYTHONPATH": "/a", "LD_LIBRARY_PATH": "/b", "HF_TOKEN": "secret"}
@@ -94,6 +94,14 @@ def test_drafts() -> None:
         "model": "/assistant",
     }
     assert after(told.words, "--per-request-spec-decode-metrics") == "summary"
+
+
+def test_the_text_drafts_without_another_model() -> None:
+    told = made(drafts=speculation(read_checkpoint(TARGET), None, 4, lookup=True))
+    assert after(told.words, "--speculative-config") == (
+        '{"method": "ngram", "num_speculative_tokens": 4,'
+        ' "prompt_lookup_min": 3, "prompt_lookup_max": 5}'
+    )
 
 
 def test_several_cards_and_computers() -> None:

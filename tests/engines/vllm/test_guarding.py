@@ -16,12 +16,13 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailable
-from engines.types import Done, TextDelta
+from engines.types import Done, LoadPlan, TextDelta
 from engines.vllm import engine as vllm_engine
 from engines.vllm import scratch
 from engines.vllm.engine import VllmEngine
 from engines.vllm.leftovers import reap, write_record
 from engines.vllm.marks import new_mark
+from engines.vllm.mtp_status import LOOKS_UP
 from engines.vllm.processes import Process, process
 from engines.vllm.scratch import runs_folder
 from tests.engines.vllm.faked import (
@@ -362,6 +363,31 @@ def test_drafts_are_checked_by_two_starts(engine: VllmEngine) -> None:
     check = engine.check_mtp(question(max_tokens=8), 2, CancelToken())
     assert (check.identical, check.depth) == (True, 2)
     assert answer(engine, max_tokens=1) == " word0"
+
+
+def test_it_says_what_drafts_and_which_switch_starts_it_again(
+    engine: VllmEngine, fake: Path
+) -> None:
+    def loaded(plan: LoadPlan) -> tuple[str, str, str]:
+        report = engine.load(plan, lambda _: None, CancelToken())
+        return report.mtp, report.mtp_switch, report.mtp_line
+
+    pair = replace(PLAN, drafter=ASSISTANT)
+    assert loaded(replace(pair, draft_max=2)) == (
+        "drafter", "restart", "This model can answer faster: 2 tokens ahead.",
+    )  # fmt: skip
+    assert loaded(pair)[:2] == ("none", "restart")
+    kind, switch, line = loaded(PLAN)
+    assert (kind, switch) == ("none", "restart_for_on")
+    assert "needs its drafter" in line
+    assert loaded(replace(PLAN, draft_max=4, lookup=True)) == (
+        "lookup", "restart_for_on", LOOKS_UP,
+    )  # fmt: skip
+    words, _ = json.loads((fake / "words.json").read_text())
+    assert json.loads(words[words.index("--speculative-config") + 1])["method"] == "ngram"
+    *_, done = engine.chat(question(max_tokens=2, mtp="on"), CancelToken())
+    assert isinstance(done, Done)
+    assert (done.mtp.kind, done.mtp.reason) == ("lookup", LOOKS_UP)
 
 
 def test_nothing_secret_is_in_the_command_line(engine: VllmEngine, fake: Path) -> None:

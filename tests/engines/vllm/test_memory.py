@@ -15,6 +15,8 @@ from engines.errors import (
     NotEnoughMemory,
 )
 from engines.hardware.values import Gpu, Hardware, Memory
+from engines.memory.checkpoint_plan import plan_checkpoint, room_for
+from engines.memory.load_options import LoadOptions
 from engines.models.checkpoint import read_checkpoint
 from engines.types import LoadPlan
 from engines.vllm.memory import (
@@ -27,7 +29,7 @@ from engines.vllm.memory import (
 )
 from engines.vllm.preparing import prepare
 from engines.vllm.provision.home import Installed
-from tests.engines.checkpoint_files import GEMMA_31B, write_checkpoint
+from tests.engines.checkpoint_files import DRAFTER, GEMMA_31B, TARGET, write_checkpoint
 from tests.engines.vllm.checkpoints import ASSISTANT, GEMMA, QWEN, made
 from tests.engines.vllm.faked import MACHINE, PLAN
 
@@ -107,6 +109,21 @@ def test_without_drafts_it_loads_all_the_same(tmp_path: Path) -> None:
     assert "left them out" in setup.advice
     with pytest.raises(MtpUnavailable):
         prepare(plan, CPU, machine(), drafting_needed=True)
+
+
+def test_speeds_with_and_without_a_drafter_are_compared_under_one_key() -> None:
+    target, drafter = read_checkpoint(TARGET), read_checkpoint(DRAFTER)
+    room = room_for(machine(), card=False)
+    on, off = (
+        prepare(
+            plan_checkpoint(target, drafter, LoadOptions(context=512, mtp=mtp), room),
+            CPU,
+            machine(),
+        )
+        for mtp in (True, False)
+    )
+    assert (on.depth, off.depth) == (2, 0)
+    assert on.key == off.key
 
 
 def test_many_chats_take_no_more_ram_than_there_is(tmp_path: Path) -> None:

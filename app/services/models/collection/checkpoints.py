@@ -9,7 +9,8 @@ from typing import Any
 
 from app.core.models.entry import Source
 from app.services.models.collection.found import FoundModel, Inode, Scan, read_json, skipped
-from engines.models.checkpoint import ASSISTANTS, CHATS, INDEX, missing_in, weights_in
+from engines.models.checkpoint import INDEX, missing_in, weights_in
+from engines.models.draft_config import CHATS, draft_method
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def checkpoints_of(scan: Scan) -> Iterator[CheckpointFiles]:
 def _kind(config: Any) -> str | None:
     if not isinstance(config, dict):
         return None
-    if config.get("model_type") in ASSISTANTS:
+    if draft_method(config) is not None:
         return "drafter"
     named = config.get("architectures")
     chats = isinstance(named, list) and any(str(it).endswith(CHATS) for it in named)

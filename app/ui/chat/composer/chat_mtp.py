@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from app.ui.look.format import figure
 from app.ui.look.language import translated
-from engines.types import MtpMode, MtpReport
+from engines.types import MtpMode, MtpReport, takes_restart
 
 if TYPE_CHECKING:
     from app.core.chats.answers import Ready
@@ -130,8 +130,7 @@ class ChatMtp(QObject):
 
     def _restarts(self, ready: Ready, chosen: MtpMode) -> bool:
         """Whether the engine has MTP in it or not, which is another thing than how it is used."""
-        crosses = (chosen == "off") != (self._stored() == "off")
-        return crosses and ready.loaded.mtp_switch == "restart"
+        return takes_restart(ready.loaded.mtp_switch, self._stored(), chosen)
 
     def _set(self, chosen: MtpMode) -> None:
         ready = self._loaded_here()

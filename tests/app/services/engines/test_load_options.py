@@ -64,6 +64,8 @@ def test_what_belongs_to_another_engine_loads_nothing_anew(
 def test_mtp_is_settled_at_the_start_of_vllm_and_for_each_answer_of_llama() -> None:
     assert not load_options_of(settings(mtp="off"), "vllm").mtp
     assert load_options_of(settings(mtp="on"), "vllm").mtp
+    lookups = [load_options_of(settings(mtp=it), "vllm").lookup for it in ("off", "auto", "on")]
+    assert lookups == [False, False, True], "copied text alone is no reason to start with it"
     assert load_options_of(settings(mtp="off")).mtp
     assert load_options_of(settings(context=1024), "remote") == LoadOptions(context=1024)
 

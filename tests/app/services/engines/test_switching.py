@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.core.models.entry import STARTER, STARTER_CHECKPOINT
+from app.core.settings.fields import Settings
+from app.services.engines.load_options import load_options_of
 from app.services.engines.remote_loader import RemoteLoads
 from app.services.engines.runtime import Runtime
 from app.services.engines.vllm_loader import VllmLoader
@@ -83,7 +85,22 @@ def test_the_plan_of_a_checkpoint(house: House) -> None:
     entry = replace(house.library.find(STARTER_CHECKPOINT), drafter=TARGET)
     house.runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()).close()
     assert house.worker.plans[-1].drafter is None
-    assert "another model" in house.worker.plans[-1].mtp_note
+    assert "no smaller than the model" in house.worker.plans[-1].mtp_note
+
+
+def test_a_checkpoint_starts_again_only_where_what_drafts_is_another(house: House) -> None:
+    alone = replace(house.library.find(STARTER_CHECKPOINT), drafter=None)
+    entries = {"with its drafter": house.library.find(STARTER_CHECKPOINT), "alone": alone}
+
+    def starts(which: str, *modes: str) -> list[tuple[int, bool]]:
+        del house.worker.plans[:]
+        for mode in modes:
+            options = load_options_of(Settings().changed("mtp", mode), "vllm")
+            house.runtime.lease(entries[which], options, lambda _: None, CancelToken()).close()
+        return [(it.draft_max, it.lookup) for it in house.worker.plans]
+
+    assert starts("with its drafter", "auto", "on", "off") == [(2, False), (0, False)]
+    assert starts("alone", "off", "auto", "on", "auto") == [(0, False), (4, True), (0, False)]
 
 
 def test_a_crash_keeps_what_was_written_and_the_next_message_begins_anew(house: House) -> None:

@@ -171,6 +171,13 @@ def test_an_engine_that_starts_again_for_mtp_is_measured_one_mode_after_the_othe
     assert starts == ["starting again with MTP on"]
 
 
+def test_where_only_on_drafts_auto_is_as_off(bench: Bench, services: Services) -> None:
+    services.engine.says = {"mtp_switch": "restart_for_on"}
+    *_, result = measure(bench, services, EVERY, 1)
+    assert isinstance(result, BenchResult)
+    assert [mode.mode for mode in result.kinds[0].modes] == ["off", "on"]
+
+
 def test_what_a_server_does_by_itself_is_measured_as_it_is(
     bench: Bench, services: Services
 ) -> None:

@@ -190,6 +190,19 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     assert chip.sentence == "The engine restarts with the next message: about 84 s."
 
 
+def test_where_only_on_drafts_it_is_asked_between_auto_and_on(ui: Ui) -> None:
+    ui.engine.says = {"mtp_switch": "restart_for_on", "restart_s": 84.2}
+    ui.ask("Hi")
+    press_mtp(ui, "off")
+    assert not ui.has("messageDialog")
+    assert mode(ui) == "off"
+    press_mtp(ui, "auto")
+    press_mtp(ui, "on")
+    assert "about 84 s" in ui.find(QLabel, "line2").text()
+    ui.click("restartForMtp")
+    assert mode(ui) == "on"
+
+
 def test_between_auto_and_on_nothing_starts_again(ui: Ui) -> None:
     ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
     ui.ask("Hi")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,6 +12,7 @@ import pytest
 
 from app.core.errors import ModelNotOurs
 from app.core.models.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from app.services.engines.prepared_vllm_load import drafter_of
 from app.services.engines.remote_loader import RemoteLoads
 from app.services.engines.vllm_loader import VllmLoader
 from app.services.models.collection.collection import Collection
@@ -27,7 +29,19 @@ from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch, NotAChatModel, NotAModel
 from engines.hardware import detect
 from engines.memory.load_options import LoadOptions
-from tests.engines.checkpoint_files import DRAFTER, TARGET, write_checkpoint
+from engines.models.checkpoint import read_checkpoint
+from tests.engines.checkpoint_files import (
+    DFLASH,
+    DFLASH_TENSORS,
+    DRAFTER,
+    EAGLE3,
+    EAGLE3_TENSORS,
+    QWEN3,
+    SPECULATOR,
+    SPECULATOR_TENSORS,
+    TARGET,
+    write_checkpoint,
+)
 
 BERT = {"architectures": ["BertModel"], "model_type": "bert"}
 
@@ -79,7 +93,7 @@ def test_a_checkpoint_of_the_hub_comes_with_its_assistant(shop: Shop) -> None:
     assert [it.id for it in shop.library.entries()] == [STARTER, entry.id]
     found = shop.library.facts(entry)
     assert (found.mtp, found.context_max, found.quantisation) == ("drafter", 4096, "BF16")
-    assert "assistant" in mtp_of_files(shop.library, entry)
+    assert "its drafter guesses" in mtp_of_files(shop.library, entry)
     shown = details(shop.library, entry.id)
     assert (shown.file.layers, shown.template.present, shown.file.architecture) == (
         4,
@@ -112,6 +126,55 @@ def test_an_added_folder_keeps_its_engine_and_pairs_with_an_added_drafter(
     assert drafter.drafts
     assert [it.id for it in shop.library.drafts_for(drafter)] == ["target"]
     assert shop.library.find("target").drafter == drafter.path
+
+
+def test_drafters_of_every_kind_are_found_beside_their_model(shop: Shop) -> None:
+    target = write_checkpoint(shop.folder / "Qwen3", QWEN3)
+    assert shop.library.find("Qwen3").drafter is None
+    for number, (config, tensors) in enumerate(
+        ((EAGLE3, EAGLE3_TENSORS), (SPECULATOR, SPECULATOR_TENSORS), (DFLASH, DFLASH_TENSORS))
+    ):
+        drafter = write_checkpoint(shop.folder / f"draft{number}", config, tensors)
+        shop.library.refresh()
+        assert [it.name for it in shop.library.entries()] == ["Starter guide", "Qwen3"]
+        assert shop.library.find("Qwen3").drafter == drafter
+        shutil.rmtree(drafter)
+    write_checkpoint(shop.folder / "Qwen3-small", QWEN3)
+    write_checkpoint(target, QWEN3, size=1 << 20)
+    shop.library.refresh()
+    assert shop.library.find("Qwen3").drafter is None, "it only lies there, to chat"
+    assert "cannot guess ahead" in mtp_of_files(shop.library, shop.library.find("Qwen3"))
+
+
+def test_a_smaller_checkpoint_is_chosen_to_draft_and_one_that_does_not_fit_is_told(
+    shop: Shop,
+) -> None:
+    write_checkpoint(shop.folder / "Qwen3", QWEN3, size=1 << 20)
+    small = write_checkpoint(shop.folder / "Qwen3-small", QWEN3)
+    other = write_checkpoint(shop.folder / "Other", {**QWEN3, "vocab_size": 100})
+    model = shop.library.find("Qwen3")
+    assert [it.name for it in shop.library.draft_models(model)] == ["Qwen3-small"]
+    shop.care.set("Qwen3", "draft_model", "Qwen3-small")
+    chosen = shop.library.find("Qwen3")
+    assert chosen.drafter == small
+    checkpoint = read_checkpoint(chosen.path)
+    found, trouble = drafter_of(checkpoint, chosen)
+    assert found is not None
+    assert (found.path, trouble) == (small, "")
+    found, trouble = drafter_of(checkpoint, replace(chosen, drafter=other))
+    assert found is None
+    assert trouble == (
+        "The drafter cannot be used: “Other” cannot guess ahead for “Qwen3”. It knows 100 tokens,"
+        " and the model 512: they have different vocabularies."
+    )
+
+
+def test_a_drafter_for_another_model_is_refused_with_the_reason(shop: Shop, tmp_path: Path) -> None:
+    write_checkpoint(shop.folder / "Qwen3", {**QWEN3, "hidden_size": 128})
+    with pytest.raises(DrafterMismatch) as caught:
+        shop.import_(write_checkpoint(tmp_path / "eagle", EAGLE3, EAGLE3_TENSORS))
+    assert "width 64" in caught.value.why
+    assert caught.value.do
 
 
 def test_what_cannot_be_added(shop: Shop, tmp_path: Path) -> None:

@@ -1,0 +1,109 @@
+"""Tells from a config.json whether a checkpoint drafts for another one, how, and for which: pure.
+
+Source: vLLM 0.33, config/speculative.py, its configurations of the kinds "eagle" and "speculators",
+and its list of architectures. Not all that vLLM can draft with is known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+DraftMethod = Literal["mtp", "eagle3", "dflash"]
+"""What vLLM calls the ways in which a checkpoint made for that drafts for another one."""
+
+ASSISTANTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "gemma4_assistant": ("gemma4", "gemma4_text"),
+    "gemma4_unified_assistant": ("gemma4_unified", "gemma4_unified_text"),
+}
+"""Checkpoints that read the keys and values of their model, by model_type, and for which those."""
+
+CHATS: Final = ("ForCausalLM", "ForConditionalGeneration")
+"""The ends of the names of architectures that write text."""
+
+_SPECULATORS: Final[Mapping[str, DraftMethod]] = {
+    "eagle3": "eagle3", "dflash": "dflash", "dflash2": "dflash",
+}  # fmt: skip
+"""Kinds of drafters in the layout of the library “speculators”."""
+
+
+@dataclass(frozen=True)
+class DraftConfig:
+    """What a drafter's configuration says of itself, and of the model that it was made for.
+
+    width: of that model. layers: how many it has; 0 if that is not told. reads: as many of them
+    are there at least, as their states are read. family: its architecture without the usual end;
+    "" if that is not told. depth: tokens that the drafter was made to guess at once; 0 likewise.
+    """
+
+    method: DraftMethod
+    width: int
+    layers: int = 0
+    reads: int = 0
+    family: str = ""
+    depth: int = 0
+
+
+def draft_config(config: Mapping[str, Any]) -> DraftConfig | None:
+    """Read what a checkpoint drafts for; None where it drafts for none.
+
+    Raises TypeError, ValueError or AttributeError where the configuration makes no sense.
+    """
+    method = draft_method(config)
+    if method is None:
+        return None
+    text = language_part(config)
+    if method == "mtp":
+        return DraftConfig(method, int(config.get("backbone_hidden_size") or 0))
+    told = config.get("speculators_config") or {}
+    proposals = told.get("proposal_methods") or [{}]
+    block = int(config.get("block_size") or 0)
+    return DraftConfig(
+        method,
+        width=int(config.get("target_hidden_size") or text.get("hidden_size") or 0),
+        layers=int(config.get("num_target_layers") or 0),
+        reads=max(_layers_read(config), default=0),
+        family=family_of(next(iter((told.get("verifier") or {}).get("architectures") or ()), "")),
+        # The first of a block is the token that is there already.
+        depth=int(proposals[0].get("speculative_tokens") or max(0, block - 1)),
+    )
+
+
+def draft_method(config: Mapping[str, Any]) -> DraftMethod | None:
+    """Tell how a checkpoint drafts for another one; None if it does not, or in no way known."""
+    if config.get("model_type") in ASSISTANTS:
+        return "mtp"
+    if "speculators_model_type" in config:
+        return _SPECULATORS.get(str(config["speculators_model_type"]))
+    named = config.get("architectures")
+    architecture = str(named[0]) if isinstance(named, list) and named else ""
+    if architecture.startswith("DFlash"):
+        return "dflash"
+    if architecture.startswith("Eagle3") or architecture.endswith("Eagle3"):
+        return "eagle3"
+    # The first ones that were published have the name of a plain model.
+    plain = architecture.endswith(CHATS) and "draft_vocab_size" in config
+    return "eagle3" if plain else None
+
+
+def language_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a config.json on the language model."""
+    part = config.get("text_config") or config.get("transformer_layer_config") or config
+    return part if isinstance(part, Mapping) else config
+
+
+def family_of(architecture: str) -> str:
+    """Return an architecture's name without the end that says whether it also sees pictures."""
+    for end in CHATS:
+        architecture = architecture.removesuffix(end)
+    return architecture
+
+
+def _layers_read(config: Mapping[str, Any]) -> Iterator[int]:
+    """Yield how many layers there are up to each of those whose states are read."""
+    within = [config.get(name) or {} for name in ("eagle_config", "dflash_config")]
+    for part in (config, *within):
+        for name in ("eagle_aux_hidden_state_layer_ids", "aux_hidden_state_layer_ids"):
+            yield from (int(number) for number in part.get(name) or ())
+        yield from (int(number) + 1 for number in part.get("target_layer_ids") or ())
