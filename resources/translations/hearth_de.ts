@@ -9293,11 +9293,6 @@
     </message>
     <message>
       <location filename="../../app/services/engines/prepared_vllm_load.py" />
-      <source>The drafter cannot be used: {0} was made for another model.</source>
-      <translation>Der Drafter lässt sich nicht verwenden: {0} wurde für ein anderes Modell gemacht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/prepared_vllm_load.py" />
       <location filename="../../engines/memory/planner.py" />
       <source>It fits: {0}.</source>
       <translation>Es passt: {0}.</translation>
@@ -11213,14 +11208,13 @@
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
-      <location filename="../../engines/models/checkpoint.py" />
-      <source>This checkpoint has no MTP head, and there is no assistant checkpoint for it.</source>
-      <translation>Dieser Checkpoint hat keinen MTP-Kopf, und es gibt keinen Assistenten-Checkpoint dafür.</translation>
+      <source>Guessing ahead is switched off; vLLM restarts to switch it on.</source>
+      <translation>Vorausraten ist aus; zum Einschalten startet vLLM neu.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
-      <source>Guessing ahead is switched off; vLLM restarts to switch it on.</source>
-      <translation>Vorausraten ist aus; zum Einschalten startet vLLM neu.</translation>
+      <source>The drafter reads {0} tokens at most; with the context that is set, it does not guess.</source>
+      <translation>Der Drafter liest höchstens {0} Token; mit dem eingestellten Kontext rät er nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
@@ -11346,8 +11340,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>Nothing guesses ahead there: this checkpoint has no head and no assistant.</source>
-      <translation>Dort rät nichts voraus: Dieser Checkpoint hat keinen Kopf und keinen Assistenten.</translation>
+      <source>Nothing guesses ahead there: this checkpoint has no head and no drafter.</source>
+      <translation>Dort rät nichts voraus: Dieser Checkpoint hat keinen Kopf und keinen Drafter.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -11436,8 +11430,25 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
+      <source>This model cannot guess ahead; with MTP on, text that it copies comes faster.</source>
+      <translation>Dieses Modell kann nicht vorausraten; mit eingeschaltetem MTP kommt Text, den es übernimmt, schneller.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
       <source>a checkpoint for vLLM</source>
       <translation>ein Checkpoint für vLLM</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/pairing.py" />
+      <source>“{0}” cannot guess ahead for “{1}”.</source>
+      <translation>„{0}“ kann für „{1}“ nicht vorausraten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/pairing.py" />
+      <source>Use the drafter that was made for this model, or none.</source>
+      <translation>Nimm den Drafter, der für dieses Modell gemacht wurde, oder keinen.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
@@ -11484,8 +11495,55 @@
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
-      <source>This model can answer faster: its assistant checkpoint guesses ahead.</source>
-      <translation>Dieses Modell kann schneller antworten: Sein Assistenten-Checkpoint rät voraus.</translation>
+      <location filename="../../engines/models/pairing.py" />
+      <source>It is not a drafter.</source>
+      <translation>Das ist kein Drafter.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/pairing.py" />
+      <source>It knows {0} tokens, and the model {1}: they have different vocabularies.</source>
+      <translation>Er kennt {0} Token und das Modell {1}: Ihr Wortschatz ist verschieden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/pairing.py" />
+      <source>It is no smaller than the model itself.</source>
+      <translation>Er ist nicht kleiner als das Modell selbst.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>Its tokens are others than the model's: they have different vocabularies.</source>
+      <translation>Seine Token sind andere als die des Modells: Sie haben verschiedene Vokabulare.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/pairing.py" />
+      <source>It is for models of the kind {0}, and this one is {1}.</source>
+      <translation>Er ist für Modelle der Art {0}, und dieses ist {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/pairing.py" />
+      <source>It was made for a model of width {0}, and this one has {1}.</source>
+      <translation>Er wurde für ein Modell der Breite {0} gemacht, und dieses hat {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/pairing.py" />
+      <source>It was made for a model of {0} layers, and this one has {1}.</source>
+      <translation>Er wurde für ein Modell mit {0} Schichten gemacht, und dieses hat {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>The keys and values that it reads have another shape than the model's.</source>
+      <translation>Die Schlüssel und Werte, die es liest, haben eine andere Form als die des Modells.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/gguf/format.py" />
+      <source>This model can answer faster: its drafter guesses ahead.</source>
+      <translation>Dieses Modell kann schneller antworten: Sein Drafter rät voraus.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
@@ -11537,6 +11595,11 @@
       <location filename="../../engines/models/checkpoint.py" />
       <source>Its files contradict themselves: {0}.</source>
       <translation>Seine Dateien widersprechen sich: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>“{0}” is a drafter itself.</source>
+      <translation>„{0}“ ist selbst ein Drafter.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />
@@ -11752,11 +11815,6 @@
       <location filename="../../engines/models/gguf/format.py" />
       <source>a GGUF file</source>
       <translation>eine GGUF-Datei</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/format.py" />
-      <source>This model can answer faster: its drafter guesses ahead.</source>
-      <translation>Dieses Modell kann schneller antworten: Sein Drafter rät voraus.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/format.py" />
@@ -12142,6 +12200,7 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
+      <location filename="../../engines/vllm/mtp_status.py" />
       <source>This model cannot guess ahead; only text that it copies comes faster.</source>
       <translation>Dieses Modell kann nicht vorausraten; nur Text, den es übernimmt, kommt schneller.</translation>
     </message>
@@ -12162,13 +12221,9 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
+      <location filename="../../engines/vllm/speculation.py" />
       <source>The memory of {0} models cannot take tokens back.</source>
       <translation>Der Speicher von {0}-Modellen kann keine Token zurücknehmen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
-      <source>It is not a drafter.</source>
-      <translation>Das ist kein Drafter.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12182,31 +12237,8 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <location filename="../../engines/vllm/speculation.py" />
-      <source>“{0}” cannot guess ahead for “{1}”.</source>
-      <translation>„{0}“ kann für „{1}“ nicht vorausraten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
-      <source>Use the drafter that was made for this model, or none.</source>
-      <translation>Nimm den Drafter, der für dieses Modell gemacht wurde, oder keinen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
       <source>Use a model with MTP in its own file, or the drafter that was made for your model.</source>
       <translation>Verwende ein Modell mit MTP in der eigenen Datei oder den Drafter, der für dein Modell gemacht wurde.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
-      <location filename="../../engines/vllm/speculation.py" />
-      <source>It is for models of the kind {0}, and this one is {1}.</source>
-      <translation>Er ist für Modelle der Art {0}, und dieses ist {1}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
-      <location filename="../../engines/vllm/speculation.py" />
-      <source>It was made for a model of width {0}, and this one has {1}.</source>
-      <translation>Er wurde für ein Modell der Breite {0} gemacht, und dieses hat {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12215,19 +12247,8 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>It was made for a model of {0} layers, and this one has {1}.</source>
-      <translation>Er wurde für ein Modell mit {0} Schichten gemacht, und dieses hat {1}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
       <source>The model has an output layer of its own, which is missing here.</source>
       <translation>Das Modell hat eine eigene Ausgabeschicht, die hier fehlt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
-      <location filename="../../engines/vllm/speculation.py" />
-      <source>It knows {0} tokens, and the model {1}: they have different vocabularies.</source>
-      <translation>Er kennt {0} Token und das Modell {1}: Ihr Wortschatz ist verschieden.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12248,11 +12269,6 @@
       <location filename="../../engines/models/pairing.py" />
       <source>sliding value</source>
       <translation>gleitende Werte</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
-      <source>It is no smaller than the model itself.</source>
-      <translation>Es ist nicht kleiner als das Modell selbst.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12291,6 +12307,11 @@
     </message>
     <message>
       <location filename="../../engines/mtp_words.py" />
+      <source>Copied text comes faster: {0}, {1} accepted, {2} measured here</source>
+      <translation>Übernommener Text kommt schneller: {0}, {1} angenommen, {2} hier gemessen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/mtp_words.py" />
       <source>1 token ahead</source>
       <translation>1 Token voraus</translation>
     </message>
@@ -12298,6 +12319,16 @@
       <location filename="../../engines/mtp_words.py" />
       <source>{0} tokens ahead</source>
       <translation>{0} Token voraus</translation>
+    </message>
+    <message>
+      <location filename="../../engines/mtp_words.py" />
+      <source>Only copied text is guessed: {0}, {1} accepted</source>
+      <translation>Nur übernommener Text wird geraten: {0}, {1} angenommen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/mtp_words.py" />
+      <source>Copied text comes no faster: {0}, {1} accepted, {2} measured here</source>
+      <translation>Übernommener Text kommt nicht schneller: {0}, {1} angenommen, {2} hier gemessen</translation>
     </message>
     <message>
       <location filename="../../engines/openai/answering.py" />
@@ -13810,16 +13841,6 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
-      <source>It is a model of the kind {0}, and no assistant.</source>
-      <translation>Es ist ein Modell der Art {0} und kein Assistent.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/speculation.py" />
-      <source>Use the assistant that was made for this model, or none.</source>
-      <translation>Nimm den Assistenten, der für dieses Modell gemacht wurde, oder keinen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/speculation.py" />
       <source>Its configuration names prediction layers, but their tensors are not in the files: whoever made this checkpoint left them out.</source>
       <translation>Seine Konfiguration nennt Vorhersageschichten, aber deren Tensoren sind nicht in den Dateien: Wer diesen Checkpoint gemacht hat, hat sie weggelassen.</translation>
     </message>
@@ -13830,28 +13851,33 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
-      <source>This model needs an assistant checkpoint to guess ahead, and there is none beside it.</source>
-      <translation>Dieses Modell braucht zum Vorausraten einen Assistenten-Checkpoint, und daneben liegt keiner.</translation>
+      <source>It is made to see pictures, and vLLM cannot draft with such a model.</source>
+      <translation>Er ist dafür gemacht, Bilder zu sehen, und mit so einem Modell kann vLLM nicht vorausraten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
-      <source>Download its assistant, and set it as the model’s drafter.</source>
-      <translation>Lade seinen Assistenten herunter, und stell ihn als Drafter des Modells ein.</translation>
+      <source>“{0}” is in its path, and vLLM takes it for another kind of drafter.</source>
+      <translation>„{0}“ steht in seinem Pfad, und vLLM hält es deshalb für eine andere Art von Drafter.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
-      <source>This model has no MTP of its own.</source>
-      <translation>Dieses Modell hat kein eigenes MTP.</translation>
+      <source>Rename the folder, and add it again.</source>
+      <translation>Benenne den Ordner um und füge ihn erneut hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>To guess ahead it needs its drafter, an assistant checkpoint, and there is none here.</source>
+      <translation>Zum Vorausraten braucht es seinen Drafter, einen Assistenten-Checkpoint, und hier ist keiner.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/speculation.py" />
+      <source>Download it, and add it as a model.</source>
+      <translation>Lade ihn herunter und füge ihn als Modell hinzu.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/speculation.py" />
       <source>Use it without, or choose a model that has it.</source>
       <translation>Nimm es ohne, oder wähle ein Modell, das es hat.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/speculation.py" />
-      <source>The keys and values that it reads have another shape than the model's.</source>
-      <translation>Die Schlüssel und Werte, die es liest, haben eine andere Form als die des Modells.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/supervised.py" />

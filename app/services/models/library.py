@@ -162,9 +162,10 @@ class Library:
         """
         if entry.builtin:
             return entry.drafter
-        chosen = self.settings_of(entry).get("draft_model", self._draft_model())
-        if chosen and not entry.on_server:
-            return self._chosen(str(chosen))
+        if entry.on_server:
+            return None
+        if (chosen := self._chosen(entry)) is not None:
+            return chosen
         return self.formats.of(entry).drafter_for(
             entry, self._added_drafters(), self._found_drafters()
         )
@@ -173,11 +174,17 @@ class Library:
         """List the smaller models here that could draft for one: of the same vocabulary."""
         return self.formats.of(entry).draft_models(entry, self._of_engine(entry.engine))
 
-    def _chosen(self, called: str) -> Path:
+    def _chosen(self, entry: ModelEntry) -> Path | None:
+        """Return the draft model that was chosen; one for all models is not for other engines."""
+        own = self.settings_of(entry).get("draft_model")
+        called = str(self._draft_model() if own is None else own)
+        if not called:
+            return None
         try:
-            return self.shelf.named(called).path
+            named = self.shelf.named(called)
         except ModelUnknown:
             return Path(called)
+        return named.path if own is not None or named.engine == entry.engine else None
 
     def add(self, path: Path) -> ModelEntry:
         """Add a file or a folder where it lies; it is neither copied nor moved.

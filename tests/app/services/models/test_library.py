@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import ModelUnknown
+from app.services.models.library import Library
 from app.services.models.mtp_advice import mtp_of_files
 from app.wiring.shipped import STARTER, STARTER_DRAFTER
 from engines.errors import DrafterMismatch, ModelDamaged, ModelNotFound, NotAChatModel, NotAModel
+from tests.engines.checkpoint_files import TARGET
 from tests.engines.gguf_files import LLAMA, write_assistant, write_gemma4, write_gguf, write_llama
 from tests.support.mtp_models import quantised
 from tests.support.services import Services
@@ -196,3 +198,16 @@ def test_a_smaller_model_is_chosen_to_draft(services: Services, tmp_path: Path) 
     assert library.find("small").drafter == STARTER_DRAFTER
     services.own("large", draft_model="gone")
     assert library.find("large").drafter == Path("gone"), "its load says that it is gone"
+
+
+def test_one_draft_model_can_be_for_all_models_of_its_engine(
+    services: Services, tmp_path: Path
+) -> None:
+    library = Library(services.models, STARTER, STARTER_DRAFTER, draft_model=lambda: "small")
+    library.add(Path(shutil.copy(STARTER, tmp_path / "large.gguf")))
+    small = library.add(quantised(STARTER, tmp_path / "small.gguf", "Q8_0"))
+    checkpoint = library.add(TARGET)
+    assert library.find("large").drafter == small.path
+    services.own("large", draft_model="")
+    assert library.find("large").drafter == STARTER_DRAFTER
+    assert library.find(checkpoint.id).drafter != small.path
