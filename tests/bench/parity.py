@@ -1,0 +1,112 @@
+"""Greedy tokens and accepted drafts beside llama-server's, for each kind of drafter.
+
+python tests/bench/parity.py --server PATH [--depth N] [--tokens N]
+
+PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
+same files and the same prompts, each in a new chat, and guess the same number of tokens ahead. The
+models are the starter and made ones (`tests/support/mtp_models.py`), whose drafters guess well by
+construction: what is compared is how they are run, not how well they guess.
+
+Exits with 1 if a text differs, or if the shares of accepted drafts are more than 0.02 apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from engines.cancel import CancelToken  # noqa: E402
+from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
+from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
+from tests.bench.llama_server import LlamaServer  # noqa: E402
+from tests.support.made_apart import cut_off  # noqa: E402
+from tests.support.made_gguf import STARTER  # noqa: E402
+from tests.support.mtp_models import quantised, write_qwen, write_step  # noqa: E402
+from tests.support.trusting import TrustingProbe  # noqa: E402
+
+QUESTIONS = (
+    "Where does Hearth keep my chats?",
+    "What is a token?",
+    "How do I get a bigger model?",
+    "Can I use it offline?",
+    "What does MTP do?",
+    "Who made you?",
+    "How do I export a chat as PDF?",
+    "What is vLLM?",
+    "Where are the settings?",
+    "How do folders work?",
+)
+GREEDY = Sampling(temperature=0.0)
+APART = 0.02
+
+
+def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
+    head, heads = write_qwen(folder / "head.gguf"), write_step(folder / "heads.gguf")
+    return {
+        "a head in the model's file": (head, None),
+        "a head in a file of its own": cut_off(head, folder / "t.gguf", folder / "mtp-t.gguf"),
+        "heads in the model's file": (heads, None),
+        "heads in a file of their own": cut_off(heads, folder / "s.gguf", folder / "mtp-s.gguf"),
+        "a drafter": (STARTER, STARTER.with_name("starter-mtp.gguf")),
+        "a smaller model": (STARTER, quantised(STARTER, folder / "q8.gguf", "Q8_0")),
+    }
+
+
+def compare(name: str, server: Path, plan: LoadPlan, tokens: int) -> bool:
+    """Have both answer all questions; returns whether they agree."""
+    same, ours, theirs = 0, [0, 0], [0, 0]
+    engine = LlamaCppEngine(probe=TrustingProbe())
+    engine.load(plan, lambda _: None, CancelToken())
+    with closing(engine), closing(LlamaServer(server, plan, plan.draft_max, None)) as other:
+        loaded = engine._loaded
+        assert loaded is not None
+        for question in QUESTIONS:
+            loaded.cache.clear()
+            asked = ChatRequest(
+                (Message("user", question),), GREEDY, tokens, mtp="on", depth=plan.draft_max
+            )
+            *_, done = engine.chat(asked, CancelToken())
+            assert isinstance(done, Done)
+            held = list(loaded.cache.tokens)
+            prompt = held[: done.usage.prompt_tokens]
+            answer = other.complete(prompt, GREEDY, tokens)
+            both = zip(held[len(prompt) :], answer.tokens, strict=False)
+            same += all(one == another for one, another in both)
+            ours = [ours[0] + done.mtp.drafted, ours[1] + done.mtp.accepted]
+            theirs = [theirs[0] + answer.drafted, theirs[1] + answer.accepted]
+    shares = [right / max(1, made) for made, right in (ours, theirs)]
+    print(
+        f"{name}: {same} of {len(QUESTIONS)} texts the same; accepted {shares[0]:.3f} of"
+        f" {ours[0]}, by the server {shares[1]:.3f} of {theirs[0]}",
+        flush=True,
+    )
+    return same == len(QUESTIONS) and abs(shares[0] - shares[1]) <= APART
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--server", type=Path, required=True)
+    parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--tokens", type=int, default=96)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        agree = [
+            compare(
+                name,
+                options.server,
+                LoadPlan(model, 1024, 1, 1, drafter=drafter, draft_max=options.depth),
+                options.tokens,
+            )
+            for name, (model, drafter) in pairs(Path(folder)).items()
+        ]
+    return 0 if all(agree) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
