@@ -20,8 +20,9 @@ from engines.types import (
 from tests.engines.contract import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import write_random_llama
+from tests.support.made_apart import cut_off
 from tests.support.made_thinker import REASONING, TEXT, THOUGHTS, thinking_tokens, write_thinker
-from tests.support.mtp_models import write_gemma, write_qwen
+from tests.support.mtp_models import quantised, write_gemma, write_qwen
 
 THINKING = ask("Why?", thinking=True, max_tokens=60)
 DIGITS = 'root ::= [0-9]+ "."'
@@ -34,17 +35,22 @@ class Made:
     thinker: Path
     qwen: Path
     gemma: tuple[Path, Path]
+    pairs: dict[str, tuple[Path, Path | None]]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("thinking")
     tokens = thinking_tokens()
-    return Made(
-        write_thinker(folder / "thinker.gguf"),
-        write_qwen(folder / "qwen.gguf", tokens=thinking_tokens("qwen3_thinking")),
-        write_gemma(folder / "gemma.gguf", folder / "drafter.gguf", tokens=tokens),
-    )
+    qwen = write_qwen(folder / "qwen.gguf", tokens=thinking_tokens("qwen3_thinking"))
+    gemma = write_gemma(folder / "gemma.gguf", folder / "drafter.gguf", tokens=tokens)
+    pairs: dict[str, tuple[Path, Path | None]] = {
+        "head": (qwen, None),
+        "head apart": cut_off(qwen, folder / "trunk.gguf", folder / "mtp-trunk.gguf"),
+        "drafter": gemma,
+        "model": (gemma[0], quantised(gemma[0], folder / "small.gguf", "Q8_0")),
+    }
+    return Made(write_thinker(folder / "thinker.gguf"), qwen, gemma, pairs)
 
 
 @pytest.fixture
@@ -89,14 +95,14 @@ def test_a_budget_changes_nothing_where_nothing_is_thought(thinker: LlamaCppEngi
 
 @pytest.mark.parametrize("sampling", [Sampling(temperature=0.0), Sampling(seed=5)], ids=str)
 @pytest.mark.parametrize("budget", [0, 1, 4, 17])
-@pytest.mark.parametrize("kind", ["head", "drafter"])
+@pytest.mark.parametrize("kind", ["head", "head apart", "drafter", "model"])
 def test_drafts_change_nothing_about_a_budget(
     load: Load, made: Made, kind: str, budget: int, sampling: Sampling
 ) -> None:
-    path, drafter = (made.qwen, None) if kind == "head" else made.gemma
+    path, drafter = made.pairs[kind]
     engine = load(path, drafter=drafter, context=512)
     asked = replace(THINKING, sampling=sampling, thinking_budget=budget)
-    if kind == "drafter":
+    if path == made.gemma[0]:
         # It would not begin to think by itself.
         asked = replace(
             asked, messages=(*asked.messages, Message("assistant", "", reasoning="Hm."))
