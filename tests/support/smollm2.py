@@ -6,7 +6,11 @@ word, and repeats itself without end where it knows nothing.
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Final
+
+import run
 
 _PARAGRAPHS: Final = """\
 The harbour lies at the mouth of the river, and in the morning the fishing boats come back past \
@@ -47,3 +51,11 @@ QUESTIONS: Final = {
     "chat": "What should I think of when I buy a used bicycle?",
     "circle": "What is the capital of France?",
 }
+
+
+def fetched() -> Path:
+    """The file, for a bench; ends it with a sentence where there is none."""
+    model = run.real_model()
+    if not model.exists():
+        sys.exit("SmolLM2 is not here; `python3 run.py test --real` fetches it.")
+    return model
