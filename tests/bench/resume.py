@@ -1,13 +1,15 @@
 """Measures how long a chat takes to go on after a restart, against evaluating it from zero.
 
-python tests/bench/resume.py [--model FILE] [--small] [--tokens N] [--rounds N] [--threads N]
+python tests/bench/resume.py [--model FILE | --real] [--small] [--tokens N] [--rounds N]
+                             [--threads N]
 
 Without --model it makes a model of random weights (0.32 billion parameters, Q8_0; with --small a
-tenth of that). Each round opens the model twice, as two new processes would: once without a saved
-state, which evaluates the chat and a short message, and once with one. What is timed goes from the
-request to the first token drawn; opening the model is not in it. The ratio is that of the best
-times, as other work on the machine only ever adds. Exits with 1 above a ratio of 0.15, or if more
-is evaluated than the new tokens, or if the two answers differ.
+tenth of that); with --real it takes SmolLM2-135M-Instruct, which was trained. Each round opens the
+model twice, as two new processes would: once without a saved state, which evaluates the chat and a
+short message, and once with one. What is timed goes from the request to the first token drawn;
+opening the model is not in it. The ratio is that of the best times, as other work on the machine
+only ever adds. Exits with 1 above a ratio of 0.15, or if more is evaluated than the new tokens, or
+if the two answers differ.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.engines.llamacpp.opened import Opened  # noqa: E402
 from tests.engines.llamacpp.random_models import Size, write_random_llama  # noqa: E402
+from tests.support.smollm2 import fetched  # noqa: E402
 
 BAR = 0.15
 SMALL = Size(layers=8, width=512, heads=8, kv_heads=4, inner=1408)
@@ -94,12 +97,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--dir", type=Path, default=ROOT / ".cache" / "bench")
     parser.add_argument("--model", type=Path)
+    parser.add_argument("--real", action="store_true")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--tokens", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    model = options.model
+    model = fetched() if options.real else options.model
     if model is None:
         size, name = (SMALL, "random-small") if options.small else (Size(), "random-311m")
         model = options.dir / f"{name}-q8_0.gguf"

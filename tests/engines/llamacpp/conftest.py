@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -40,6 +41,15 @@ def load() -> Iterator[Load]:
 def random_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny model of random weights: its answers hold bytes that are no UTF-8."""
     return write_random_llama(tmp_path_factory.mktemp("models") / "random-llama.gguf")
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """SmolLM2-135M-Instruct, a model that was trained; without it, the test is skipped."""
+    model = Path(os.environ.get("HEARTH_SMOLLM2", ""))
+    if not model.is_file():
+        pytest.skip("HEARTH_SMOLLM2 names no model; `python3 run.py test --real` fetches it")
+    return model
 
 
 @pytest.fixture(scope="session")
