@@ -159,11 +159,13 @@ def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:
     if loaded.speculation is None:
         return None
     loaded.speculation.begin(request.mtp, request.depth, loaded.cache.tokens)
-    return None if request.mtp == "off" else loaded.speculation
+    return loaded.speculation if loaded.speculation.drafts(request.mtp) else None
 
 
 def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:
-    reason = truth.OFF if request.mtp == "off" else loaded.report.mtp_line
+    able = loaded.speculation
+    line = able.standing if able is not None else loaded.report.mtp_line
+    reason = truth.OFF if request.mtp == "off" else line
     return MtpReport(request.mtp, active=False, reason=reason, kind=loaded.report.mtp)
 
 

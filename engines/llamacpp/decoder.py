@@ -39,7 +39,8 @@ class Decoding:
 
     speculation: what drafts for this answer, None if nothing does.
     finish: why it ended, once it has.
-    prefill_s, decode_s: seconds spent on the prompt, and on all tokens after the first.
+    prefill_s, decode_s: seconds spent on the prompt, and on all tokens after the first; with what
+    drafts take beside evaluating.
     evaluated, decoded: tokens evaluated, and drawn, in that time.
     first_token_at: when the first token was drawn, by `time.perf_counter`; 0 if none was.
     """
@@ -62,6 +63,7 @@ class Decoding:
         self.finish: FinishReason = "stop"
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
         self.evaluated = self.decoded = 0
+        self._beside_s = 0.0  # spent on drafts since the last step was told, and not in a step
 
     def tokens(
         self, prompt: Sequence[int], max_tokens: int | None, stable: int | None = None
@@ -169,8 +171,9 @@ class Decoding:
         ended = perf_counter()
         if speculation is not None:
             speculation.observe((token, *run[:-1]), position)
-            speculation.learn(drafts, run, drafted - began, ended - drafted)
-        self.decode_s += ended - began
+            speculation.learn(drafts, run, drafted - began, ended - drafted, self._beside_s)
+            self._beside_s = perf_counter() - ended
+        self.decode_s += ended - began + self._beside_s
         self.decoded += len(run)
         return run
 
@@ -192,8 +195,12 @@ class Decoding:
     def _cut(self, length: int) -> None:
         """Drop what was evaluated on trial and has no place among the first `length` tokens."""
         if self._speculation is not None and length < len(self._cache.tokens):
+            began = perf_counter()
             self._cache.roll_back(length)
             self._speculation.roll_back(length)
+            spent = perf_counter() - began
+            self._beside_s += spent
+            self.decode_s += spent
 
     def _evaluate(self, tokens: Sequence[int], *, outputs: int, trial: int = 0) -> bool:
         """Evaluate and remember `tokens`; False when a cancel came first.

@@ -28,6 +28,7 @@ One step: `plan`, `more` after each token of the model's own drafter, `verify`, 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -88,8 +89,7 @@ def longest(costs: Costs, room: int, credit: float) -> int:
     """Return the length of the longest shadow: as deep as drafts could ever pay, on credit."""
     if not costs.draft:
         return 1
-    depths = range(room, 0, -1)
-    could = (k for k in depths if k + 1 >= WORTH_TRYING * (costs.ratios[k] + k * costs.draft))
+    could = (k for k in range(room, 0, -1) if k + 1 >= WORTH_TRYING * costs.prices[k])
     return max(1, min(next(could, 1), int(credit / costs.draft)))
 
 
@@ -139,8 +139,9 @@ _COMPARED = 0.8  # how likely the next draft of a shadow must be compared
 _LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
 _UNKNOWN = 4.0  # observations below which a text is unknown
 _STALL = 3.0  # a step that takes so many times what it should was held up by something else
-_REMEASURE = 128  # steps after which a plain one is due, to keep the gain honest
-_CONFIRM = 16  # and while it is not sure that what put the cost curve right was right itself
+_REMEASURE = 128  # steps after which plain ones are due, to keep the gain honest
+_CLOCKED = 7  # latest plain steps whose lower quartile the gain is told against
+_CONFIRM = 16  # and until one was timed, or while what put the cost curve right may be wrong
 _TRIED = 3  # drafts that are checked once, whatever they cost, to confirm a corrected curve
 _TELLING = 8  # one step in so many tells of drafts, where the depth is given
 _REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
@@ -176,6 +177,8 @@ class DepthPolicy:
         self._pace = (1.0, 1.0)
         self._best = 0.0
         self._checked_last = 0
+        self._plain_steps = deque((costs.factor,), _CLOCKED)
+        self._plain_s = costs.factor
         self.new_answer()
 
     def new_answer(self, mode: MtpMode = "auto", depth: int | None = None) -> None:
@@ -184,6 +187,7 @@ class DepthPolicy:
         self._fixed = min(depth, self._limit) if depth is not None else 0
         self._credit = Credit()
         self._since_plain = 0
+        self._after_plain = False
         self._shadow = Shadow()
         self._tokens = 0
         self._seconds = self._plain_seconds = self._time = 0.0
@@ -206,7 +210,8 @@ class DepthPolicy:
         if self._fixed:
             return self._plan_fixed(room, proposed)
         self._begin(proposed, self._rate)
-        due = _CONFIRM if self._costs.corrected else _REMEASURE
+        sure = self._clocked and not self._costs.corrected
+        due = _REMEASURE if sure else _CONFIRM
         if room <= 0 or self._since_plain >= due:
             return _PLAIN
         if self._costs.untried and self._kind != "none":
@@ -269,37 +274,45 @@ class DepthPolicy:
         lookup_right: int,
         step_seconds: float,
         draft_seconds: float = 0.0,
+        beside_seconds: float = 0.0,
     ) -> None:
         """Learn from the outcome of the step.
 
         out: tokens that came out, the kept drafts and one. right, lookup_right: how many of the
         natively drafted and of the proposed tokens equal them, from the first on, whether they
         were checked or not; where nothing was drafted, of those of the last draft that are left
-        behind the ones that equalled what came out before. step_seconds, draft_seconds: for the
-        check, and for drafting.
+        behind the ones that equalled what came out before. step_seconds, draft_seconds,
+        beside_seconds: for the check, for drafting, and for all that an answer without drafts is
+        spared.
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
         # Where the depth is given, the rest is learnt for other answers, and some steps tell it.
         telling = not self._fixed or self._steps % _TELLING == 1
+        costs.observe_beside(beside_seconds)
         surprising = costs.observe_step(checked, step_seconds)
         spent = self._price(checked)
-        self._checked_last = checked
         if drafted:
             if telling:
                 costs.observe_draft(drafted, draft_seconds)
             spent += drafted * costs.draft
+        if checked or drafted:
+            spent += costs.beside
         compared = telling and self._compare(out, right, lookup_right)
         if checked:
             self._since_plain += 1
-        else:
+        elif surprising:
             # The whole curve hangs on the plain step: a strange one is measured again.
-            self._since_plain = _REMEASURE if surprising else 0
+            self._since_plain = _REMEASURE
+        elif self._after_plain:
+            self._since_plain = 0
+        self._note_plain(checked, step_seconds if not drafted else 0.0)
         if not self._fixed:
             self._pay(out, spent)
         self._tokens += out
         # A stall says nothing of drafting: it would have hit a plain step just as well.
         self._seconds += min(step_seconds + draft_seconds, _STALL * costs.factor * spent)
-        self._plain_seconds += out * costs.factor
+        self._seconds += beside_seconds
+        self._plain_seconds += out * self._plain_s
         self._time += spent
         self._usual += _SMOOTH * (checked - self._usual)
         self._steps += 1
@@ -314,20 +327,35 @@ class DepthPolicy:
             self._lookup.learn(self._proposed, min(lookup_right, judged), judged)
         return self._shadow.compare(self._native, right, out)
 
-    def rest(self) -> None:
+    def rest(self, step_seconds: float, beside_seconds: float = 0.0) -> None:
         """Note a plain step at which there was nothing to decide or to learn."""
+        self._note_plain(0, step_seconds)
         self._tokens += 1
         self._time += 1.0
-        self._seconds += self._costs.factor
-        self._plain_seconds += self._costs.factor
+        self._seconds += min(step_seconds, _STALL * self._plain_s) + beside_seconds
+        self._plain_seconds += self._plain_s
         self._usual -= _SMOOTH * self._usual
+
+    def _note_plain(self, checked: int, seconds: float) -> None:
+        """Take the time of a plain step behind another one, as all are in an answer without drafts.
+
+        One behind drafts takes longer, and what is believed of it meanwhile grows with the steps
+        that check: told against that, drafts would seem to gain what they lose. What holds a step
+        up makes it longer and never shorter, so the lower ones count.
+        """
+        if checked == 0 and self._after_plain and seconds > 0:
+            self._plain_steps.append(seconds)
+            ordered = sorted(self._plain_steps)
+            self._plain_s = ordered[(len(ordered) - 1) // 4]
+        self._checked_last = checked
+        self._after_plain = checked == 0
 
     # What to say of it
 
     @property
     def hopeless(self) -> bool:
         """Whether, by all known costs, even a drafter that is always right would gain nothing."""
-        return self._hopeless and not self._costs.untried
+        return self._costs.too_fast or (self._hopeless and not self._costs.untried)
 
     @property
     def first_share(self) -> float:
@@ -341,8 +369,14 @@ class DepthPolicy:
 
     @property
     def gain(self) -> float | None:
-        """Speed of this answer so far over that of plain steps; None before anything ran."""
-        return self._plain_seconds / self._seconds if self._seconds > 0 else None
+        """Speed of this answer so far over that of plain steps; None before any was timed."""
+        known = self._clocked and self._seconds > 0
+        return self._plain_seconds / self._seconds if known else None
+
+    @property
+    def _clocked(self) -> bool:
+        """Whether a plain step was timed while answering, and not in a calibration alone."""
+        return len(self._plain_steps) > 1
 
     @property
     def bound(self) -> float | None:
@@ -433,12 +467,12 @@ class DepthPolicy:
         fastest, to the second order (Kelly's criterion): a deeper one may gain more, but is more
         a matter of luck, and where all is lost nothing is gained any more.
         """
-        ratios, draft, expected = self._costs.ratios, self._costs.draft, self._native.expected
+        prices, expected = self._costs.prices, self._native.expected
         cautious, stake, left = self._native.cautious, self._credit.stake, self._credit.left
         deepest, steady, fastest = 0, 0, -inf
         square = 1.0  # the mean of the squared number of tokens
         for k in range(1, room + 1):
-            tokens, time = expected[k], ratios[k] + k * draft
+            tokens, time = expected[k], prices[k]
             square += (2 * k + 1) * (tokens - expected[k - 1])
             if time - cautious[k] <= stake:
                 deepest = k
@@ -467,11 +501,11 @@ class DepthPolicy:
         if self._kind == "none":
             self._rate, self._reserve, self._hopeless = 0.0, 0.0, True
             return
-        ratios, draft = self._costs.ratios, self._costs.draft
+        prices = self._costs.prices
         expected, cautious = self._native.expected, self._native.cautious
         rate, could, pays = 0.0, inf, inf  # the least stakes of depths that could pay, that do
         for k in range(1, self._limit + 1):
-            price = ratios[k] + k * draft
+            price = prices[k]
             stake = price - cautious[k]
             if expected[k] > rate * price:
                 rate = expected[k] / price

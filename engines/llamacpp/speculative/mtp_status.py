@@ -7,10 +7,11 @@ Each sentence is one template, so that a window can say it in another language; 
 from __future__ import annotations
 
 from engines.llamacpp.speculative.costs import Costs
-from engines.mtp_words import ahead, times
+from engines.mtp_words import ahead, looked_up, times
 from engines.types import MtpKind
 
 OFF = "MTP is off, as chosen."
+TOO_FAST = "This model answers so fast that guessing ahead would not help."
 _ONCE_MORE = 1.02
 """Gains below this are within what a measurement can tell."""
 
@@ -18,8 +19,15 @@ _HARDLY_EVER = 0.97
 """A share of right guesses that no text keeps up."""
 
 
-def running(depth: int, drafted: int, accepted: int, gain: float | None, bound: float) -> str:
-    """Say how far ahead is drafted, how many drafts hold, and what that brings."""
+def running(
+    kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float | None, bound: float
+) -> str:
+    """Say how far ahead is drafted, how many drafts hold, and what that brings.
+
+    kind: what the model has; where that is the text alone, it is not called MTP.
+    """
+    if kind == "lookup" and drafted:
+        return looked_up(depth, drafted, accepted, gain)
     far = ahead(depth)
     if not drafted:
         return f"MTP on: {far}"
@@ -31,11 +39,12 @@ def running(depth: int, drafted: int, accepted: int, gain: float | None, bound: 
 
 def cannot_win(costs: Costs) -> str | None:
     """Say why drafts cannot pay on this processor, whatever the text; None if they can."""
+    if costs.too_fast:
+        return TOO_FAST
     if costs.best_possible() >= _ONCE_MORE:
         return None
-    depths = range(1, costs.limit + 1)
-    price = {k: costs.ratio(k) + k * costs.draft for k in depths}
-    depth = max(depths, key=lambda k: (k + 1) / price[k])
+    price = costs.prices
+    depth = max(range(1, costs.limit + 1), key=lambda k: (k + 1) / price[k])
     guesses = "one guess" if depth == 1 else f"{depth} guesses"
     return (
         f"No gain on this computer: a step with {guesses} takes {price[depth]:.1f} times "
@@ -62,13 +71,15 @@ def break_even(costs: Costs) -> float:
         tokens, best = 1.0, 0.0
         for k in range(1, costs.limit + 1):
             tokens += share**k
-            best = max(best, tokens / (costs.ratio(k) + k * costs.draft))
+            best = max(best, tokens / costs.prices[k])
         low, high = (low, share) if best >= 1 else (share, high)
     return high
 
 
 def standing(kind: MtpKind, costs: Costs | None, advice: str) -> str:
     """Say before the first answer what can draft. advice: what if nothing can."""
+    if costs is not None and costs.too_fast:
+        return TOO_FAST
     if kind not in {"embedded", "drafter"}:
         return advice
     if costs is None:

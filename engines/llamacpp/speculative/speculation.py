@@ -57,6 +57,10 @@ class Speculation:
         """Whether drafts could not pay on this processor even if all were right."""
         return self._policy.hopeless
 
+    def drafts(self, mode: MtpMode) -> bool:
+        """Return whether anything is drafted in this mode; else an answer does without this."""
+        return mode == "on" or (mode == "auto" and not self.costs.too_fast)
+
     def attach(self, drafting: Drafting) -> None:
         """Go on with another drafter of the same kind; the one before is closed."""
         self._drafting = drafting
@@ -125,18 +129,27 @@ class Speculation:
         return guesses[: policy.verify()]
 
     def learn(
-        self, drafts: Sequence[int], run: Sequence[int], drafting_s: float, step_s: float
+        self,
+        drafts: Sequence[int],
+        run: Sequence[int],
+        drafting_s: float,
+        step_s: float,
+        beside_s: float = 0.0,
     ) -> None:
-        """Learn that `drafts` were evaluated and the tokens of `run` drawn in `step_s` seconds."""
+        """Learn that `drafts` were evaluated and the tokens of `run` drawn in `step_s` seconds.
+
+        beside_s: what an answer without drafts would have been spared since the step before, such
+        as to observe and to learn.
+        """
         self._steps += 1
         if self._resting:
-            self._policy.rest()
+            self._policy.rest(step_s, drafting_s + beside_s)
             return
         right = common_prefix(self._guessed, run)
         # What is left of a draft that held so far is about the tokens that come next.
         self._guessed = self._guessed[right:] if right == len(run) else ()
         looked_right = common_prefix(self._looked, run)
-        self._policy.learn(len(run), right, looked_right, step_s, drafting_s)
+        self._policy.learn(len(run), right, looked_right, step_s, drafting_s, beside_s)
         self._drafted += len(drafts)
         self._accepted += common_prefix(drafts, run)
 
@@ -170,7 +183,9 @@ class Speculation:
         gain, bound = policy.gain, policy.bound
         active = self._drafted > 0 and (depth > 0 or self._mode == "on")
         if active and bound is not None:
-            reason = truth.running(max(1, depth), self._drafted, self._accepted, gain, bound)
+            reason = truth.running(
+                self.kind, max(1, depth), self._drafted, self._accepted, gain, bound
+            )
         elif self.drafter is None:
             reason = self._advice
         elif self._mode == "on":
