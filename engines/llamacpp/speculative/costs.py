@@ -126,8 +126,10 @@ all that was timed, and 0.9 times by the clock."""
 
 
 class Costs:
-    """The cost curve; `factor` is in seconds, all others in plain steps: `ratios`, `draft`, `switch`,
-    `beside`, what a step with drafts takes in Python, and `prices`, what one takes in all, by k.
+    """The cost curve; `factor` is in seconds, all others in plain steps.
+
+    ratios, draft, switch: of a check, a draft and another shape. beside: what a step with drafts
+    takes in Python. prices: what one takes in all, by k.
 
     `hoped`: the ratios where those that are little known turn out well; a k that is worth its time
     then is worth a try, after which it is known.
