@@ -69,9 +69,9 @@ def hidden(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 def lines() -> Iterator[str]:
     for depth in (1, 2, 8):
-        yield llama.running(depth, 0, 0, None, 1.0)
-        yield llama.running(depth, 100, 71, None, 1.5)
-        yield llama.running(depth, 100, 71, 0.97, 1.5)
+        yield llama.running("embedded", depth, 0, 0, None, 1.0)
+        yield llama.running("embedded", depth, 100, 71, None, 1.5)
+        yield llama.running("embedded", depth, 100, 71, 0.97, 1.5)
         yield vllm.running("drafter", depth, 0, 0, None)
         for gain in (None, 0.97, 1.8):
             yield vllm.running("drafter", depth, 40, 30, gain)

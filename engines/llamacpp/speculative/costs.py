@@ -288,20 +288,21 @@ class Costs:
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             return None
         ratios, unsure = _numbers(data.get("ratios")), _numbers(data.get("unsure"))
-        single = _numbers(
-            [data.get("factor"), data.get("draft"), data.get("switch"), data.get("beside")]
-        )
+        singles = ("factor", "draft", "switch", "beside")
+        single = _numbers([data.get(name) for name in singles])
         if not ratios or unsure is None or single is None or len(ratios) != len(unsure):
             return None
-        factor, draft, switch, beside = single
-        if ratios[0] != 1 or not all(0.1 < r < 1000 for r in ratios):
+        factor, *others = single
+        possible = (
+            ratios[0] == 1
+            and all(0.1 < ratio < 1000 for ratio in ratios)
+            and all(0 <= deviation < 10 for deviation in unsure)
+            and 1e-7 < factor < 1e4
+            and all(0 <= other < 1000 for other in others)
+        )
+        if not possible:
             return None
-        if not all(0 <= deviation < 10 for deviation in unsure):
-            return None
-        if not (1e-7 < factor < 1e4 and 0 <= draft < 1000):
-            return None
-        if not (0 <= switch < 1000 and 0 <= beside < 1000):
-            return None
+        draft, switch, beside = others
         kept = cls({0: factor}, draft * factor, len(ratios) - 1, switch * factor)
         kept._beside_s = beside * factor
         kept._take(factor, [*ratios, draft], _apart([_PLAIN_OFF, *unsure]))

@@ -152,9 +152,17 @@ class Outcome:
 
 
 def write(
-    text: Text, computer: Computer, policy: DepthPolicy, kind: MtpKind, noise: float = 0.05
+    text: Text,
+    computer: Computer,
+    policy: DepthPolicy,
+    kind: MtpKind,
+    noise: float = 0.05,
+    beside: float = 0.0,
 ) -> Outcome:
-    """Let the policy write the text; the caller has begun the answer."""
+    """Let the policy write the text; the caller has begun the answer.
+
+    beside: plain steps that one with drafts takes in what an answer without is spared.
+    """
     dice = random.Random(17)
     outcome = Outcome()
     guessed: list[bool] = []
@@ -178,7 +186,8 @@ def write(
         right = run_of(guessed, out)
         draft = drafted * computer.draft
         step = computer.ratios[checked]
-        outcome.time += draft + step
+        spent = beside if checked or drafted else 0.0
+        outcome.time += draft + step + spent
         scale = computer.plain_s * exp(dice.gauss(0, noise))
         policy.learn(
             out,
@@ -186,6 +195,7 @@ def write(
             run_of(text.lookup[at], min(out, len(proposal))),
             step * scale,
             draft * computer.plain_s,
+            spent * computer.plain_s,
         )
         guessed = guessed[out:] if right == out else []
         outcome.tokens += out

@@ -43,6 +43,18 @@ def test_best_possible_is_the_gain_when_every_draft_holds() -> None:
     assert costs.best_possible() == pytest.approx(3 * 2.0 / (2.6 + 2 * 0.2))
 
 
+def test_what_a_step_with_drafts_takes_beside_is_in_its_price_and_is_kept() -> None:
+    costs = Costs({0: 2.0, 1: 2.4}, 0.2, limit=1)
+    costs.observe_beside(0.4)
+    costs.observe_step(0, 2.0)
+
+    assert costs.prices == pytest.approx([1.2, 1.5], rel=0.01)
+    assert costs.best_possible() == pytest.approx(2 / 1.5, rel=0.01)
+    kept = Costs.from_json(json.loads(json.dumps(costs.as_json())))
+    assert kept is not None
+    assert kept.prices == pytest.approx(costs.prices)
+
+
 @pytest.mark.parametrize(
     ("steps", "draft"),
     [({1: 1.0}, 0.0), ({0: 0.0}, 0.0), ({0: float("nan")}, 0.0), ({0: 1.0, 1: -1.0}, 0.0),

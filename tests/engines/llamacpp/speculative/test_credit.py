@@ -46,11 +46,11 @@ def test_in_debt_only_what_pays_on_a_poor_day_is_open_and_at_last_must_pay_more(
 def test_with_little_credit_the_depth_is_the_one_that_depends_least_on_luck() -> None:
     policy = DepthPolicy(DEAR.costs(noise=0.0), MAX_DEPTH, DRAFTER)
     known = make_text(1024, 0.75, fall=1.0, swing=0.0, telling=False, seed=0)
-    assert max(write(known, DEAR, policy, "drafter").depths) == 3
+    assert max(write(known, DEAR, policy, "drafter", noise=0.0).depths) == 3
 
     policy.new_answer()
     lucky = make_text(32, 1.0, fall=1.0, swing=0.0, telling=False, seed=1)
-    depths = write(lucky, DEAR, policy, "drafter").depths
+    depths = write(lucky, DEAR, policy, "drafter", noise=0.0).depths
 
     assert depths[:4] == [1, 1, 1, 1]
     assert 3 in depths

@@ -80,12 +80,14 @@ def test_a_stationary_text_is_as_fast_as_with_the_best_fixed_depth(
     name: str, acceptance: float
 ) -> None:
     for telling in (False, True):
-        text = make_text(2000, acceptance, telling=telling, seed=11)
-        best, _ = best_fixed(text, COMPUTERS[name])
-        gain = auto(text, name).gain
+        parts = []
+        for seed in (11, 12, 13):
+            text = make_text(2000, acceptance, telling=telling, seed=seed)
+            gain = auto(text, name).gain
+            assert gain >= 0.98
+            parts.append(gain / best_fixed(text, COMPUTERS[name])[0])
 
-        assert gain >= 0.98
-        assert gain >= 0.95 * best
+        assert mean(parts) >= 0.95
 
 
 def test_confidence_that_tells_right_from_wrong_beats_every_fixed_depth() -> None:
@@ -341,7 +343,9 @@ def test_without_any_drafter_there_are_plain_steps_only() -> None:
     policy = DepthPolicy(Costs({0: 0.05}), MAX_DEPTH, ())
 
     assert policy.plan(8, [7] * 8) == DraftPlan("none", 0)
-    plain_step(policy)
+    for _ in range(3):
+        policy.plan(8)
+        plain_step(policy)
     assert policy._rate <= 1
     assert policy.gain == pytest.approx(1)
     assert policy.hopeless
@@ -365,11 +369,52 @@ def test_on_takes_the_better_of_drafter_and_lookup() -> None:
     assert mixed > 1.2 * write(text, Q8, native, "drafter").gain
 
 
+def test_no_gain_is_told_before_a_plain_step_was_timed_behind_another() -> None:
+    policy = DepthPolicy(GPU.costs(noise=0), MAX_DEPTH, BOTH)
+    policy.new_answer("on")
+    plan = policy.plan(8)
+    while policy.more(7):
+        pass
+    checked = policy.verify()
+    policy.learn(checked + 1, checked, 0, GPU.plain_s * GPU.ratios[checked])
+
+    assert plan.drafts > 0
+    assert policy.bound is not None
+    assert policy.gain is None
+
+
+def test_what_drafting_takes_beside_the_step_makes_the_gain_smaller() -> None:
+    """All that an answer without drafts is spared counts: here as much again as a plain step."""
+    text = make_text(1000, 0.9, seed=6)
+    free, dear = (DepthPolicy(GPU.costs(noise=0), MAX_DEPTH, DRAFTER) for _ in range(2))
+    write(text, GPU, free, "drafter")
+    write(text, GPU, dear, "drafter", beside=1.0)
+
+    assert free.gain is not None
+    assert dear.gain is not None
+    assert dear.gain < 0.7 * free.gain
+
+
+def test_where_the_steps_beside_drafts_eat_their_gain_auto_does_without() -> None:
+    text = make_text(1000, 0.9, seed=6)
+    outcome = write(text, GPU, DepthPolicy(GPU.costs(), MAX_DEPTH, DRAFTER), "drafter", beside=8.0)
+
+    assert outcome.gain > 0.9
+    assert outcome.depths[-200:].count(0) > 190
+
+
+def test_a_model_whose_plain_step_takes_less_than_a_millisecond_is_hopeless() -> None:
+    fast, slow = (Costs({0: s, 1: 1.1 * s, 3: 1.2 * s}, 0.0) for s in (0.0009, 0.0011))
+
+    assert DepthPolicy(fast, MAX_DEPTH, BOTH).hopeless
+    assert not DepthPolicy(slow, MAX_DEPTH, DRAFTER).hopeless
+
+
 def test_steps_at_which_there_is_nothing_to_decide_count_as_plain_ones() -> None:
     policy = DepthPolicy(COMPUTERS["cannot win"].costs(), MAX_DEPTH, BOTH)
     for _ in range(50):
-        policy.rest()
+        policy.rest(0.05)
 
-    assert policy.gain == pytest.approx(1.0)
+    assert policy.gain == pytest.approx(1.0, abs=0.01)
     assert policy.bound == pytest.approx(1.0)
     assert policy.depth == 0

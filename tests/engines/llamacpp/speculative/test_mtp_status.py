@@ -12,14 +12,25 @@ DEAR = Costs({0: 1.0, 1: 2.1, 3: 4.2, 7: 8.4}, 0.3)
 
 
 def test_what_runs_is_told_with_its_figures() -> None:
-    assert truth.running(2, 100, 71, 1.42, 1.5) == (
+    assert truth.running("embedded", 2, 100, 71, 1.42, 1.5) == (
         "MTP on: 2 tokens ahead, 71 % accepted, 1.4x of at most 1.5x"
     )
-    assert truth.running(1, 0, 0, None, 1.0) == "MTP on: 1 token ahead"
+    assert truth.running("embedded", 1, 0, 0, None, 1.0) == "MTP on: 1 token ahead"
 
 
 def test_a_gain_above_its_bound_by_noise_is_not_called_impossible() -> None:
-    assert truth.running(2, 10, 10, 1.62, 1.5).endswith("1.6x of at most 1.6x")
+    assert truth.running("embedded", 2, 10, 10, 1.62, 1.5).endswith("1.6x of at most 1.6x")
+
+
+def test_what_the_text_itself_drafts_is_not_called_mtp() -> None:
+    line = truth.running("lookup", 2, 100, 71, 1.42, 1.5)
+    assert line == "Copied text comes faster: 2 tokens ahead, 71 % accepted, 1.4x measured here"
+
+
+def test_a_model_that_is_too_fast_to_gain_is_told_so() -> None:
+    fast = Costs({0: 0.0005, 1: 0.0006}, 0.0)
+    assert truth.cannot_win(fast) == truth.TOO_FAST
+    assert truth.standing("drafter", fast, "") == truth.TOO_FAST
 
 
 def test_what_cannot_win_is_told_with_the_cost() -> None:
