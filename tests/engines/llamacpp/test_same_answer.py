@@ -79,8 +79,8 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
 
 # How a family goes back is tried at length; another quantisation differs in its sums alone.
 CASES = [
-    *product(["starter", "qwen", "step", "apart"], [("F16", 200), ("Q8_0", 50), ("Q4_0", 50)]),
-    ("model", ("F16", 200)),
+    *product(["starter", "qwen", "step", "apart"], [("F16", 1000), ("Q8_0", 50), ("Q4_0", 50)]),
+    ("model", ("F16", 1000)),
 ]
 
 
