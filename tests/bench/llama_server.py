@@ -75,15 +75,17 @@ class LlamaServer:
             self.close()
             raise
 
-    def complete(self, prompt: list[int], sampling: Sampling, count: int) -> Served:
-        """An answer of at most `count` tokens; what its cache holds of the prompt is reused.
+    def complete(
+        self, prompt: list[int], sampling: Sampling, count: int, *, reuse: bool = True
+    ) -> Served:
+        """An answer of at most `count` tokens. reuse: of the prompt what its cache holds.
 
         Its text comes token by token, as in a chat, and is put together once the clock stands.
         """
         load_options = {
             "prompt": prompt,
             "n_predict": count,
-            "cache_prompt": True,
+            "cache_prompt": reuse,
             "stream": True,
             **_samplers(sampling),
         }

@@ -1,11 +1,13 @@
 """Greedy tokens and accepted drafts beside llama-server's, for each kind of drafter.
 
-python tests/bench/parity.py --server PATH [--depth N] [--tokens N]
+python tests/bench/parity.py --server PATH [--depth N] [--tokens N] [--real]
 
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
 same files and the same prompts, each in a new chat, and guess the same number of tokens ahead. The
 models are the starter and made ones (`tests/support/mtp_models.py`), whose drafters guess well by
-construction: what is compared is how they are run, not how well they guess.
+construction: what is compared is how they are run, not how well they guess. With --real the model
+is SmolLM2-135M-Instruct, which was trained, and its drafter is the same without three of its
+layers.
 
 Exits with 1 if a text differs, or if the shares of accepted drafts are more than 0.02 apart.
 """
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 
@@ -23,11 +26,14 @@ sys.path.insert(0, str(ROOT))
 
 from engines.cancel import CancelToken  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
+from engines.llamacpp.native import load_native  # noqa: E402
 from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
 from tests.bench.llama_server import LlamaServer  # noqa: E402
-from tests.support.made_apart import cut_off  # noqa: E402
+from tests.support.made_apart import cut_off, without_layers  # noqa: E402
 from tests.support.made_gguf import STARTER  # noqa: E402
 from tests.support.mtp_models import quantised, write_qwen, write_step  # noqa: E402
+from tests.support.smollm2 import LEFT_OUT, fetched  # noqa: E402
+from tests.support.smollm2 import QUESTIONS as REAL_QUESTIONS  # noqa: E402
 from tests.support.trusting import TrustingProbe  # noqa: E402
 
 QUESTIONS = (
@@ -44,6 +50,8 @@ QUESTIONS = (
 )
 GREEDY = Sampling(temperature=0.0)
 APART = 0.02
+LIBRARIES = Path(load_native().api._base_path)
+"""The server computes with Hearth's: others round otherwise where they were compiled otherwise."""
 
 
 def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
@@ -58,15 +66,23 @@ def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
     }
 
 
-def compare(name: str, server: Path, plan: LoadPlan, tokens: int) -> bool:
+def real_pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
+    model = fetched()
+    short = without_layers(model, folder / "short.gguf", LEFT_OUT)
+    return {"SmolLM2, by itself without three layers": (model, short)}
+
+
+def compare(
+    name: str, server: Path, plan: LoadPlan, tokens: int, questions: Collection[str]
+) -> bool:
     """Have both answer all questions; returns whether they agree."""
     same, ours, theirs = 0, [0, 0], [0, 0]
     engine = LlamaCppEngine(probe=TrustingProbe())
     engine.load(plan, lambda _: None, CancelToken())
-    with closing(engine), closing(LlamaServer(server, plan, plan.draft_max, None)) as other:
+    with closing(engine), closing(LlamaServer(server, plan, plan.draft_max, LIBRARIES)) as other:
         loaded = engine._loaded
         assert loaded is not None
-        for question in QUESTIONS:
+        for question in questions:
             loaded.cache.clear()
             asked = ChatRequest(
                 (Message("user", question),), GREEDY, tokens, mtp="on", depth=plan.draft_max
@@ -75,18 +91,19 @@ def compare(name: str, server: Path, plan: LoadPlan, tokens: int) -> bool:
             assert isinstance(done, Done)
             held = list(loaded.cache.tokens)
             prompt = held[: done.usage.prompt_tokens]
-            answer = other.complete(prompt, GREEDY, tokens)
+            # What was evaluated with another prompt was rounded otherwise.
+            answer = other.complete(prompt, GREEDY, tokens, reuse=False)
             both = zip(held[len(prompt) :], answer.tokens, strict=False)
             same += all(one == another for one, another in both)
             ours = [ours[0] + done.mtp.drafted, ours[1] + done.mtp.accepted]
             theirs = [theirs[0] + answer.drafted, theirs[1] + answer.accepted]
     shares = [right / max(1, made) for made, right in (ours, theirs)]
     print(
-        f"{name}: {same} of {len(QUESTIONS)} texts the same; accepted {shares[0]:.3f} of"
+        f"{name}: {same} of {len(questions)} texts the same; accepted {shares[0]:.3f} of"
         f" {ours[0]}, by the server {shares[1]:.3f} of {theirs[0]}",
         flush=True,
     )
-    return same == len(QUESTIONS) and abs(shares[0] - shares[1]) <= APART
+    return same == len(questions) and abs(shares[0] - shares[1]) <= APART
 
 
 def main() -> int:
@@ -94,7 +111,9 @@ def main() -> int:
     parser.add_argument("--server", type=Path, required=True)
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=96)
+    parser.add_argument("--real", action="store_true")
     options = parser.parse_args()
+    made, questions = (real_pairs, REAL_QUESTIONS.values()) if options.real else (pairs, QUESTIONS)
     with tempfile.TemporaryDirectory() as folder:
         agree = [
             compare(
@@ -102,8 +121,9 @@ def main() -> int:
                 options.server,
                 LoadPlan(model, 1024, 1, 1, drafter=drafter, draft_max=options.depth),
                 options.tokens,
+                questions,
             )
-            for name, (model, drafter) in pairs(Path(folder)).items()
+            for name, (model, drafter) in made(Path(folder)).items()
         ]
     return 0 if all(agree) else 1
 

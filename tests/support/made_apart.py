@@ -1,14 +1,14 @@
-"""Cuts the prediction layers off a made model: target and head as two files.
+"""Cuts models apart: a made one in target and head as two files, any other into a smaller one.
 
-Laid out as conversion/qwen.py of llama.cpp does with --no-mtp and with --mtp: the target has no
-word of its heads, and the head keeps the count of all layers, the table of tokens, the last norm
-and the output.
+Target and head are laid out as conversion/qwen.py of llama.cpp does with --no-mtp and with --mtp:
+the target has no word of its heads, and the head keeps the count of all layers, the table of
+tokens, the last norm and the output.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import gguf
@@ -31,17 +31,36 @@ def cut_off(whole: Path, target: Path, head: Path) -> tuple[Path, Path]:
         return layer is not None and int(layer[1]) >= trunk
 
     without = {f"{architecture}.block_count": trunk, f"{architecture}.{_NEXTN}": None}
-    _write(reader, target, without, lambda name: not predicts(name))
-    _write(reader, head, {}, lambda name: predicts(name) or name in _ENDS)
+    _write(reader, target, without, lambda name: None if predicts(name) else name)
+    _write(reader, head, {}, lambda name: name if predicts(name) or name in _ENDS else None)
     return target, head
+
+
+def without_layers(whole: Path, path: Path, left_out: Collection[int]) -> Path:
+    """Write a model that lacks these layers: smaller, and with a mind of its own; returns it."""
+    reader = gguf.GGUFReader(whole)
+    architecture = reader.fields["general.architecture"].contents()
+    count = reader.fields[f"{architecture}.block_count"].contents()
+    places = {layer: at for at, layer in enumerate(sorted({*range(count)} - {*left_out}))}
+
+    def renamed(name: str) -> str | None:
+        layer = re.match(r"blk\.(\d+)\.(.+)", name)
+        if layer is None:
+            return name
+        place = places.get(int(layer[1]))
+        return None if place is None else f"blk.{place}.{layer[2]}"
+
+    _write(reader, path, {f"{architecture}.block_count": len(places)}, renamed)
+    return path
 
 
 def _write(
     reader: gguf.GGUFReader,
     path: Path,
     changes: dict[str, int | None],
-    keep: Callable[[str], bool],
+    name_of: Callable[[str], str | None],
 ) -> None:
+    """Write what a model's file has, with changes. name_of: a tensor's new name; None drops it."""
     architecture = reader.fields["general.architecture"].contents()
     writer = gguf.GGUFWriter(path, architecture)
     for name, field in reader.fields.items():
@@ -52,8 +71,8 @@ def _write(
         sub_type = field.types[-1] if kind is gguf.GGUFValueType.ARRAY else None
         writer.add_key_value(name, value, kind, sub_type=sub_type)
     for tensor in reader.tensors:
-        if keep(tensor.name):
-            writer.add_tensor(tensor.name, np.array(tensor.data), raw_dtype=tensor.tensor_type)
+        if (name := name_of(tensor.name)) is not None:
+            writer.add_tensor(name, np.array(tensor.data), raw_dtype=tensor.tensor_type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

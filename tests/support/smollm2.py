@@ -52,6 +52,9 @@ QUESTIONS: Final = {
     "circle": "What is the capital of France?",
 }
 
+LEFT_OUT: Final = (20, 22, 24)
+"""Layers of 30 without which it still guesses a third of what it would have written."""
+
 
 def fetched() -> Path:
     """The file, for a bench; ends it with a sentence where there is none."""

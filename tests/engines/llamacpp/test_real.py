@@ -24,8 +24,9 @@ from engines.types import ChatRequest, LoadPlan, Message, MtpMode
 from tests.bench.llama_server import LlamaServer
 from tests.engines.contract import GREEDY, ask, done_of, run, text_of
 from tests.engines.llamacpp.sizing.test_exact import MIB, WAYS, loaded, measured
+from tests.support.made_apart import without_layers
 from tests.support.paths import ROOT
-from tests.support.smollm2 import QUESTIONS
+from tests.support.smollm2 import LEFT_OUT, QUESTIONS
 
 pytestmark = [pytest.mark.smollm2, pytest.mark.timeout(300)]
 
@@ -114,6 +115,24 @@ def test_what_the_text_drafts_changes_no_token(
     assert check.identical
     if kind in {"copying", "code", "circle"}:
         assert check.accepted > check.tokens // 4
+
+
+@pytest.fixture(scope="module")
+def shortened(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return without_layers(smollm2, tmp_path_factory.mktemp("short") / "short.gguf", LEFT_OUT)
+
+
+@pytest.mark.parametrize("depth", [2, 8])
+def test_what_a_smaller_model_drafts_changes_no_token(
+    smollm2: Path, shortened: Path, depth: int
+) -> None:
+    """It is the model itself without some layers, so that it is often wrong, and often right."""
+    plan = replace(plan_of(smollm2), drafter=shortened)
+    with closing(LlamaCppEngine(probe=Probe())) as engine:
+        engine.load(plan, lambda _: None, CancelToken())
+        checks = [engine.check_mtp(asked(kind, 64), depth, CancelToken()) for kind in QUESTIONS]
+    assert all(check.identical for check in checks)
+    assert 20 < sum(check.accepted for check in checks) < sum(check.tokens for check in checks) / 2
 
 
 def test_with_several_threads_answers_part_at_ties_alone(smollm2: Path) -> None:
