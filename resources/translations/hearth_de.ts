@@ -11121,6 +11121,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <source>This model answers so fast that guessing ahead would not help.</source>
+      <translation>Dieses Modell antwortet so schnell, dass Vorausraten nichts brächte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>MTP on: {0}, {1} accepted, {2} of at most {3}</source>
       <translation>MTP an: {0}, {1} angenommen, {2} von höchstens {3}</translation>
     </message>
