@@ -51,6 +51,18 @@ def feed(random: Random, width: int, inner: int, scale: float) -> Tensors:
     }
 
 
+def feed_experts(random: Random, count: int, width: int, inner: int, scale: float) -> Tensors:
+    """A mixture of so many experts, and one that all tokens share."""
+    return {
+        "ffn_gate_inp": random.matrix(count, width),
+        "ffn_gate_exps": random.matrices(count, inner, width),
+        "ffn_up_exps": random.matrices(count, inner, width),
+        "ffn_down_exps": random.matrices(count, width, inner, scale),
+        "ffn_gate_inp_shexp": vector(width, 0.0),
+        **{f"{name}_shexp": tensor for name, tensor in feed(random, width, inner, scale).items()},
+    }
+
+
 def guess(random: Random, memory: Floats, noise: float) -> Tensors:
     """What a head in the model's own file begins and ends with. memory: see made_look_back."""
     width = len(memory)
@@ -87,12 +99,18 @@ class Random:
 
     def matrix(self, rows: int, columns: int, scale: float = 1.0) -> Tensor:
         """A product with it has `scale` times the size of what it is multiplied by."""
+        return self._normal((rows, columns), scale)
 
+    def matrices(self, count: int, rows: int, columns: int, scale: float = 1.0) -> Tensor:
+        """So many of them in one tensor, as a mixture has its experts."""
+        return self._normal((count, rows, columns), scale)
+
+    def _normal(self, shape: tuple[int, ...], scale: float) -> Tensor:
         def make() -> Floats:
-            values = self._random.standard_normal((rows, columns), np.float32)
-            return values * np.float32(scale / columns**0.5)
+            values = self._random.standard_normal(shape, np.float32)
+            return values * np.float32(scale / shape[-1] ** 0.5)
 
-        return Tensor((rows, columns), make)
+        return Tensor(shape, make)
 
 
 def vector(count: int, value: float = 1.0) -> Tensor:

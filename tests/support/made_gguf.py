@@ -58,7 +58,7 @@ def starter_tokens(count: int = 0) -> Tokens:
 def write_model(
     path: Path, architecture: str, values: Mapping[str, object], tensors: Mapping[str, Tensor]
 ) -> Path:
-    """Vectors become F32, matrices F16. One tensor at a time is in memory."""
+    """Vectors and what chooses experts become F32, matrices F16. One is in memory at a time."""
     writer = gguf.GGUFWriter(None, architecture)
     add_values(writer, values)
     for name, tensor in tensors.items():
@@ -89,5 +89,5 @@ def add_values(writer: gguf.GGUFWriter, values: Mapping[str, object]) -> None:
 
 
 def _type(tensor: Tensor) -> type[np.floating]:
-    matrix = len(tensor.shape) == 2 and tensor.shape[1] >= 32
+    matrix = len(tensor.shape) >= 2 and tensor.shape[-1] >= 32
     return np.float16 if matrix else np.float32

@@ -16,6 +16,7 @@ from tests.support.made_blocks import (
     common,
     ends,
     feed,
+    feed_experts,
     given,
     guess,
     named,
@@ -30,7 +31,10 @@ _ROTATED = 32
 
 @dataclass(frozen=True)
 class Qwen:
-    """Shape of a Qwen 3.5; every fourth layer has full attention, the others a delta net."""
+    """Shape of a Qwen 3.5; every fourth layer has full attention, the others a delta net.
+
+    experts: of a mixture in each layer, two of which are used for a token; 0 for none.
+    """
 
     layers: int = 4
     width: int = 128
@@ -41,6 +45,7 @@ class Qwen:
     state: int = 32
     key_heads: int = 2
     value_heads: int = 4
+    experts: int = 0
 
 
 def write_qwen(
@@ -65,23 +70,33 @@ def write_qwen(
     head = _attention(random, shape, noise) | _feed(random, shape, noise)
     head |= guess(random, remembered(language.memory, shape.width), noise)
     tensors |= named(shape.layers, head)
-    values = common("qwen35", "Made Qwen", shape.layers + 1, shape.width, shape.inner) | {
-        "qwen35.attention.head_count": shape.heads,
-        "qwen35.attention.head_count_kv": shape.kv_heads,
-        "qwen35.attention.key_length": shape.head,
-        "qwen35.attention.value_length": shape.head,
-        "qwen35.rope.freq_base": ROPE_BASE,
-        "qwen35.rope.dimension_count": _ROTATED,
-        "qwen35.rope.dimension_sections": [6, 5, 5, 0],
-        "qwen35.ssm.conv_kernel": 4,
-        "qwen35.ssm.inner_size": shape.value_heads * shape.state,
-        "qwen35.ssm.state_size": shape.state,
-        "qwen35.ssm.time_step_rank": shape.value_heads,
-        "qwen35.ssm.group_count": shape.key_heads,
-        "qwen35.full_attention_interval": 4,
-        "qwen35.nextn_predict_layers": 1,
+    kind = "qwen35moe" if shape.experts else "qwen35"
+    its = {
+        "attention.head_count": shape.heads,
+        "attention.head_count_kv": shape.kv_heads,
+        "attention.key_length": shape.head,
+        "attention.value_length": shape.head,
+        "rope.freq_base": ROPE_BASE,
+        "rope.dimension_count": _ROTATED,
+        "rope.dimension_sections": [6, 5, 5, 0],
+        "ssm.conv_kernel": 4,
+        "ssm.inner_size": shape.value_heads * shape.state,
+        "ssm.state_size": shape.state,
+        "ssm.time_step_rank": shape.value_heads,
+        "ssm.group_count": shape.key_heads,
+        "full_attention_interval": 4,
+        "nextn_predict_layers": 1,
     }
-    return write_model(path, "qwen35", values | dict(tokens.values), tensors)
+    if shape.experts:
+        its |= {
+            "expert_count": shape.experts,
+            "expert_used_count": 2,
+            "expert_feed_forward_length": shape.inner,
+            "expert_shared_feed_forward_length": shape.inner,
+        }
+    values = common(kind, "Made Qwen", shape.layers + 1, shape.width, shape.inner)
+    values |= {f"{kind}.{name}": value for name, value in its.items()}
+    return write_model(path, kind, values | dict(tokens.values), tensors)
 
 
 def _delta_net(random: Random, shape: Qwen, scale: float) -> Tensors:
@@ -127,4 +142,6 @@ def _look_back(shape: Qwen, language: Language) -> Tensors:
 
 def _feed(random: Random, shape: Qwen, scale: float) -> Tensors:
     norm = {"post_attention_norm": vector(shape.width)}
+    if shape.experts:
+        return norm | feed_experts(random, shape.experts, shape.width, shape.inner, scale)
     return norm | feed(random, shape.width, shape.inner, scale)

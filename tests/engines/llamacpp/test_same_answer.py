@@ -16,7 +16,7 @@ from engines.types import MAX_DEPTH, ChatRequest, Message, MtpCheck, Sampling
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER
 from tests.support.made_apart import cut_off
-from tests.support.mtp_models import Quantisation, quantised, write_qwen, write_step
+from tests.support.mtp_models import Quantisation, Qwen, quantised, write_qwen, write_step
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 EXAMINATION = STARTER.parent / "make" / "examination.toml"
@@ -45,6 +45,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Quantisati
             elif family == "apart":
                 whole = write_qwen(folder / "whole.gguf")
                 made[family] = cut_off(whole, folder / "t.gguf", folder / "mtp-t.gguf")
+            elif family == "experts apart":
+                whole = write_qwen(folder / "experts.gguf", Qwen(experts=4))
+                made[family] = cut_off(whole, folder / "e.gguf", folder / "mtp-e.gguf")
             else:
                 made[family] = write_qwen(folder / "q.gguf"), None
         plain = made[family]
@@ -80,10 +83,11 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
 # How a family goes back is tried at length; another quantisation differs in its sums alone.
 CASES = [
     *product(["starter", "qwen", "step", "apart"], [("F16", 1000), ("Q8_0", 50), ("Q4_0", 50)]),
-    ("model", ("F16", 1000)),
+    *product(["experts apart", "model"], [("F16", 1000)]),
 ]
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("family", "how"), CASES)
 def test_answers_are_the_same(
     load: Load,
