@@ -71,8 +71,8 @@ def _write(
         sub_type = field.types[-1] if kind is gguf.GGUFValueType.ARRAY else None
         writer.add_key_value(name, value, kind, sub_type=sub_type)
     for tensor in reader.tensors:
-        if (name := name_of(tensor.name)) is not None:
-            writer.add_tensor(name, np.array(tensor.data), raw_dtype=tensor.tensor_type)
+        if (kept := name_of(tensor.name)) is not None:
+            writer.add_tensor(kept, np.array(tensor.data), raw_dtype=tensor.tensor_type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
