@@ -25,8 +25,9 @@ _EPSILONS: Final = (
     Names.Attention.GROUPNORM_EPS,
 )
 _NOT_MULTIPLIED: Final = {"I8", "I16", "I32", "I64", "F64", "Q8_1", "Q8_K"}
-_NUMBERED: Final = "tid2eid.weight"
-"""The ends of names of tensors with whole numbers: experts by token (DeepSeek 4)."""
+_NUMBERED: Final = ("tid2eid.weight", "d2t")
+"""The ends of names of tensors with whole numbers: experts by token (DeepSeek 4), and the tokens
+that a drafter guesses."""
 
 _F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d")
 """The ends of names of tensors that are no factors of a matrix product, whatever their shape."""
