@@ -81,12 +81,16 @@ def require_runnable(drafter: GgufHeader) -> None:
 
 
 def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Path | None:
-    """Pick among those that pair: quantised like the target, else the most exact one."""
+    """Pick among those that pair: quantised like the target, else the most exact one.
+
+    What was cut off from the model goes before what was trained for it later, and is fed by it.
+    """
     fitting = [(path, header) for path, header in drafters if pairs(target, header)]
 
-    def rank(found: tuple[Path, GgufHeader]) -> tuple[bool, int, str]:
+    def rank(found: tuple[Path, GgufHeader]) -> tuple[bool, bool, int, str]:
         path, header = found
-        return header.quantisation == target.quantisation, header.weight_bytes, str(path)
+        like = header.quantisation == target.quantisation
+        return header.features is None, like, header.weight_bytes, str(path)
 
     return max(fitting, key=rank)[0] if fitting else None
 
@@ -117,8 +121,6 @@ def _unusable(drafter: GgufHeader) -> str:
         return "It is not a drafter."
     if drafter.heads_alone or drafter.features is not None:
         return drafter.why_no_head
-    if drafter.architecture not in _TARGETS:
-        return f"Hearth cannot run drafters of the kind {drafter.architecture}."
     if drafter.nextn_predict_layers != drafter.block_count:
         return "It contradicts itself: not all of its layers are there to predict."
     return ""

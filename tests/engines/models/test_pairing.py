@@ -57,7 +57,6 @@ def test_the_starter_pair_belongs_together(target: GgufHeader, drafter: GgufHead
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"architecture": "eagle3", "nextn_predict_layers": 0}, "cannot run drafters of the kind"),
         ({"kind": "projector"}, "It is not a drafter"),
         ({"nextn_predict_layers": 1}, "contradicts itself"),
         ({"vocab_size": 2047}, "knows 2,047 tokens, and the model 2,048"),
@@ -355,6 +354,17 @@ class TestBest:
         assert best(target, found) == Path("exact")
         assert best(target, [*found, (Path("like"), like)]) == Path("like")
         assert best(target, [(Path("wrong"), wrong)]) is None
+
+    def test_what_was_cut_off_from_the_model_goes_before_what_is_fed_by_it(
+        self, tmp_path: Path
+    ) -> None:
+        whole = write_qwen(tmp_path / "w.gguf")
+        target, head = map(read_header, cut_off(whole, tmp_path / "t.gguf", tmp_path / "h.gguf"))
+        eagle = read_header(write_eagle(tmp_path / "e.gguf"))
+        eagle = replace(eagle, quantisation=target.quantisation, weight_bytes=head.weight_bytes + 1)
+        found = [(Path("eagle"), eagle), (Path("head"), replace(head, quantisation="Q8_0"))]
+        assert best(target, found) == Path("head")
+        assert best(target, found[:1]) == Path("eagle")
 
 
 class TestAdvice:
