@@ -359,8 +359,7 @@ class BlockDrafter:
         guesses: list[int] = []
         block = [token, *self._unknown]
         if self._catch_up() and draft.evaluate(block, position, outputs=len(block)) == EVALUATED:
-            for row in self._rows:
-                guess, sure = draft.guess(row)
+            for guess, sure in draft.guesses(self._rows):
                 guesses.append(guess)
                 if not more(guess, sure):
                     break

@@ -179,7 +179,7 @@ def _cpp_function(library: Any, names: tuple[str, ...], result: Any, *arguments:
         if (function := getattr(library, name, None)) is not None:
             function.argtypes, function.restype = arguments, result
             return function
-    raise AttributeError(f"there is no {names[0]}")
+    raise AttributeError(f"it has no function {names[0]}")
 
 
 def unavailable(why: str) -> EngineUnavailable:

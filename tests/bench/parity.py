@@ -65,6 +65,7 @@ def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
         "a drafter": (STARTER, STARTER.with_name("starter-mtp.gguf")),
         "an Eagle-3 drafter": (head, write_eagle(folder / "eagle.gguf")),
         "a DFlash drafter": (head, write_dflash(folder / "dflash.gguf")),
+        "a DFlash 2 drafter": (head, write_dflash(folder / "dflash2.gguf", second=True)),
         "a DSpark drafter": (head, write_dflash(folder / "dspark.gguf", markov=True)),
         "a smaller model": (STARTER, quantised(STARTER, folder / "q8.gguf", "Q8_0")),
     }

@@ -11,6 +11,7 @@ known, and by its Markov head each guess knows the one before it.
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,7 @@ _MARKOV = 2.0
 """How much louder what may follow the guess before is than what else is known."""
 
 _BLOCK = 9
+_KERNEL, _GROUP, _CHOICES = 3, 32, 8
 
 
 def write_eagle(path: Path, *, noise: float = NOISE) -> Path:
@@ -95,8 +97,10 @@ def write_eagle(path: Path, *, noise: float = NOISE) -> Path:
     return write_model(path, kind, values | dict(tokens.values), tensors)
 
 
-def write_dflash(path: Path, *, markov: bool = False, noise: float = NOISE) -> Path:
-    """A DFlash drafter for `write_qwen`'s; with the Markov head, a DSpark one."""
+def write_dflash(
+    path: Path, *, markov: bool = False, second: bool = False, noise: float = NOISE
+) -> Path:
+    """A DFlash drafter for `write_qwen`'s; with the Markov head a DSpark, or the second DFlash."""
     tokens, kind, target = starter_tokens(), "dflash", Qwen()
     language, random = make_language(tokens, target.width), Random(7)
     width = head = target.width
@@ -131,6 +135,8 @@ def write_dflash(path: Path, *, markov: bool = False, noise: float = NOISE) -> P
         "ffn_norm": vector(width),
         **feed(random, width, target.inner, noise),
     }
+    itself = np.zeros((2, _KERNEL, width), np.float32)
+    itself[:, 0] = 1
     fused = np.zeros((width, len(LAYERS) * width), np.float32)
     for place in range(len(LAYERS)):
         fused[:, place * width : (place + 1) * width] = np.eye(width) / len(LAYERS)
@@ -160,6 +166,24 @@ def write_dflash(path: Path, *, markov: bool = False, noise: float = NOISE) -> P
         tensors["markov_w2.weight"] = given(language.output)
         values |= {f"{kind}.sample_from_anchor": True, f"{kind}.has_confidence_head": False}
         values["general.name"] = "Made DSpark"
+    if second:
+        tensors |= {
+            # Always one, by the first column, which is the same for all tokens.
+            "selector_hidden.weight": _always(np.ones(width, np.float32), width, 0.25),
+            "selector_predecessor.weight": given(language.embedding),
+            "selector_successor.weight": given(language.output),
+        }
+        for layer, part in product((0, 1), ("attn", "ffn")):
+            mixing = random.matrix(2 * _KERNEL * width // _GROUP, width, noise)
+            tensors[f"blk.{layer}.{part}_conv_base"] = given(itself)
+            tensors[f"blk.{layer}.{part}_conv_proj.weight"] = mixing
+        values |= {
+            f"{kind}.conv_kernel_size": _KERNEL,
+            f"{kind}.conv_group_size": _GROUP,
+            f"{kind}.selector_rank": width,
+            f"{kind}.selector_top_k": _CHOICES,
+            "general.name": "Made DFlash 2",
+        }
     return write_model(path, kind, values | dict(tokens.values), tensors)
 
 

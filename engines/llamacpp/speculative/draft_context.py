@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from engines.llamacpp.context import EVALUATED, Batch, Context, NativeContext, context_params
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.native import Native, giving_addresses
-from engines.models.gguf.features import Features
+from engines.models.gguf.features import Block, Features
 from engines.types import HEAD_BATCH, LoadPlan
 
 _DEFAULT, _MTP = 0, 1
@@ -250,11 +250,18 @@ class BlockContext(GuessContext):
     """Evaluates blocks of tokens, most of them unknown, for a DFlash or DSpark drafter.
 
     Its memory is filled not with tokens, but with what they were in layers of the target. The
-    graph gives logits for each token of a block.
+    graph gives logits for each token of a block; that of DFlash 2 gives a few candidates for each
+    instead, and what each of them is worth behind each candidate of the place before.
     """
 
     def __init__(
-        self, native: Native, weights: Any, target: Context, plan: LoadPlan, features: Features
+        self,
+        native: Native,
+        weights: Any,
+        target: Context,
+        plan: LoadPlan,
+        features: Features,
+        block: Block,
     ) -> None:
         api = native.api
         params = context_params(api, plan)
@@ -265,12 +272,33 @@ class BlockContext(GuessContext):
         # Its sliding layers keep all tokens, too: so any of them can be taken back.
         params.swa_full = True
         super().__init__(native, weights, params, plan, 0)
-        causal = features.block is not None and features.block.causal
-        api.llama_set_causal_attn(self.pointer, causal)
+        api.llama_set_causal_attn(self.pointer, block.causal)
         self._rows = LayerRows(native, target, features, self.batch_size)
+        self._choices = block.choices
+        if block.choices:
+            native.extra.llama_set_embeddings_nextn(self.pointer, True, False)
+        self._weighed_at = giving_addresses(native.extra.llama_get_embeddings_nextn_ith)
+        self._weighed = ctypes.c_float * (block.choices * (1 + block.choices))
 
     def expose(self) -> None:
         self._rows.expose()
+
+    def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        return super().evaluate(tokens, start, outputs=0 if self._choices else outputs)
+
+    def guesses(self, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Yield what is guessed at these places of the block, as `guess` does."""
+        if not self._choices:
+            yield from map(self.guess, rows)
+            return
+        chosen = 0
+        for row in rows:
+            weighed = self._weighed.from_address(self._weighed_at(self.pointer, row))
+            behind = self._choices * (1 + chosen)
+            worth = weighed[behind : behind + self._choices]
+            chosen = worth.index(max(worth))
+            second = max((*worth[:chosen], *worth[chosen + 1 :]), default=_NEVER)
+            yield int(weighed[chosen]), bisect(_MARGINS, worth[chosen] - second)
 
     def take_from_target(self, row: int, into: int, count: int) -> None:
         """Keep what `count` tokens of the target's last call were, as numbers `into` and on."""

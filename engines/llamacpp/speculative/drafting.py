@@ -154,7 +154,7 @@ def _beside(
     if features.block is None:
         eagle = EagleContext(native, weights, target, plan, features)
         return eagle, EagleDrafter(eagle, NativeState(native.api, eagle))
-    blocks = BlockContext(native, weights, target, plan, features)
+    blocks = BlockContext(native, weights, target, plan, features, features.block)
     state = NativeState(native.api, blocks)
     return blocks, BlockDrafter(blocks, state, features.block, target.drafts)
 

@@ -24,6 +24,7 @@ _LAYERS: Final = "{arch}.target_layers"
 _WIDTH: Final = "{arch}.target_hidden_size"
 _BLOCK: Final = "{arch}.block_size"
 _FROM_ANCHOR: Final = "{arch}.sample_from_anchor"
+_CHOICES: Final = "{arch}.selector_top_k"
 _USUAL_BLOCK: Final = 16
 _EAGLE_LAYERS: Final = 3
 
@@ -43,13 +44,15 @@ class Block:
 
     size: tokens in a call, as it was trained. mask: the one that stands for them. causal: whether
     each sees those before it only. first: the row of the first guess, 0 where the known token
-    gives one, else 1.
+    gives one, else 1. choices: how many tokens it weighs against each other at each place, by the
+    one chosen before (DFlash 2); 0 where the likeliest is its guess.
     """
 
     size: int
     mask: int
     causal: bool = False
     first: int = 1
+    choices: int = 0
 
     @property
     def most(self) -> int:
@@ -101,6 +104,7 @@ def read_features(
             mask,
             hparams.flag(Names.Attention.CAUSAL, default=False),
             0 if marked and hparams.flag(_FROM_ANCHOR, default=True) else 1,
+            hparams.number(_CHOICES) if "selector_hidden.weight" in tensors else 0,
         )
     return Features(
         hparams.numbers(_LAYERS),
@@ -133,8 +137,6 @@ def _troubles(features: Features, layers: Layers, tensors: Mapping[str, Tensor])
 
 
 def _block_troubles(block: Block, tensors: Mapping[str, Tensor]) -> Iterator[str]:
-    if "selector_hidden.weight" in tensors:
-        yield "It is a DFlash 2 drafter, and Hearth runs those of DFlash and DSpark."
     if any(".hc_" in name for name in tensors):
         yield "It is made of DeepSeek 4’s layers, with which Hearth has not been tried."
     if block.mask < 0:

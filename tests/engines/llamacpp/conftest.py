@@ -71,13 +71,15 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
         "model": Pair(STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")),
         "eagle": Pair(head, write_eagle(folder / "eagle.gguf")),
         "dflash": Pair(head, write_dflash(folder / "dflash.gguf")),
+        "dflash 2": Pair(head, write_dflash(folder / "dflash2.gguf", second=True)),
         "dspark": Pair(head, write_dflash(folder / "dspark.gguf", markov=True)),
         "heads apart": Pair(*cut_off(heads, folder / "stem.gguf", folder / "mtp-stem.gguf")),
     }
 
 
 DRAFTING = (
-    "drafter", "head", "heads", "head apart", "heads apart", "model", "eagle", "dflash", "dspark",
+    "drafter", "head", "heads", "head apart", "heads apart", "model", "eagle", "dflash",
+    "dflash 2", "dspark",
 )  # fmt: skip
 
 

@@ -172,7 +172,7 @@ def test_drafts_are_good_after_answers_without_them(engine: LlamaCppEngine) -> N
     assert report.accepted > report.drafted // 2
 
 
-@pytest.mark.parametrize("kind", ["eagle", "dflash", "dspark"])
+@pytest.mark.parametrize("kind", ["eagle", "dflash", "dflash 2", "dspark"])
 def test_guesses_need_what_went_into_the_models_layers(
     load: Load, pairs: dict[str, Pair], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

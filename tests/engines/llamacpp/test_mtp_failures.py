@@ -65,7 +65,7 @@ def test_what_cannot_be_put_away_does_not_keep_a_model_in_memory(
     [
         ("heads", 64, 1),
         ("heads", 2, 8),
-        *product(["head", "eagle", "dflash", "dspark"], [8, 2], [8]),
+        *product(["head", "eagle", "dflash", "dflash 2", "dspark"], [8, 2], [8]),
         ("drafter", 2, 8),
     ],
 )

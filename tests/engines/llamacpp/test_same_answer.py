@@ -48,8 +48,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Quantisati
                 made[family] = cut_off(whole, folder / "t.gguf", folder / "mtp-t.gguf")
             elif family == "eagle":
                 made[family] = write_qwen(folder / "e.gguf"), write_eagle(folder / "eagle.gguf")
-            elif family in {"dflash", "dspark"}:
-                block = write_dflash(folder / f"{family}.gguf", markov=family == "dspark")
+            elif family in {"dflash", "dflash 2", "dspark"}:
+                how = {"markov": family == "dspark", "second": family == "dflash 2"}
+                block = write_dflash(folder / f"{family}.gguf", **how)
                 made[family] = write_qwen(folder / "d.gguf"), block
             else:
                 made[family] = write_qwen(folder / "q.gguf"), None
@@ -86,7 +87,7 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
 # How a family goes back is tried at length; another quantisation differs in its sums alone.
 CASES = [
     *product(["starter", "qwen", "step", "apart"], [("F16", 1000), ("Q8_0", 50), ("Q4_0", 50)]),
-    *product(["model", "eagle", "dflash", "dspark"], [("F16", 1000)]),
+    *product(["model", "eagle", "dflash", "dflash 2", "dspark"], [("F16", 1000)]),
     *product(["eagle", "dflash", "dspark"], [("Q4_0", 50)]),
 ]
 

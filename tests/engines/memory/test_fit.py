@@ -236,7 +236,7 @@ class TestDrafting:
     @pytest.fixture(
         params=[
             "starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart",
-            "eagle", "dflash", "dspark",
+            "eagle", "dflash", "dflash 2", "dspark",
         ]
     )  # fmt: skip
     def pair(self, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path | None]:
@@ -255,8 +255,9 @@ class TestDrafting:
                 return cut_off(write_qwen(tmp_path / "whole.gguf"), model, drafter)
             case "eagle":
                 return write_qwen(model), write_eagle(drafter)
-            case "dflash" | "dspark" as kind:
-                return write_qwen(model), write_dflash(drafter, markov=kind == "dspark")
+            case "dflash" | "dflash 2" | "dspark" as kind:
+                how = {"markov": kind == "dspark", "second": kind == "dflash 2"}
+                return write_qwen(model), write_dflash(drafter, **how)
         return write_qwen(model), None
 
     @pytest.mark.parametrize(("context", "batch"), [(4096, 512), (8192, 512), (2048, 64)])

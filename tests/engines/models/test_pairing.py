@@ -184,6 +184,9 @@ def test_a_drafter_says_what_it_is_fed(tmp_path: Path) -> None:
     marked = fed(tmp_path / "s.gguf", "dflash", tensors=["markov_w1.weight"]).features
     assert marked is not None
     assert marked.block == Block(9, 4, first=0)
+    second = fed(tmp_path / "2.gguf", "dflash", {"selector_top_k": 8}, ["selector_hidden.weight"])
+    assert second.features is not None
+    assert second.features.block == Block(9, 4, choices=8)
     changes = {"sample_from_anchor": False, "attention.causal": True}
     other = fed(tmp_path / "t.gguf", "dflash", changes, ["markov_w1.weight"]).features
     assert other is not None
@@ -199,7 +202,6 @@ def test_a_drafter_says_what_it_is_fed(tmp_path: Path) -> None:
         ("eagle3", {"block_count": 2}, [], "not one layer that reads 3"),
         ("eagle3", {"attention.value_length": 64}, [], "not of one length"),
         ("eagle3", {}, ["d2t"], "some of the tokens only"),
-        ("dflash", {}, ["selector_hidden.weight"], "DFlash 2"),
         ("dflash", {}, ["blk.0.hc_attn_fn.weight"], "DeepSeek 4"),
         ("dflash", {"block_size": 1}, [], "how many tokens"),
         ("dflash", {}, ["markov_w1.weight"], ""),

@@ -71,6 +71,8 @@ def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
             return write_qwen(model), write_eagle(folder / "d.gguf")
         case "dflash":
             return write_qwen(model), write_dflash(folder / "d.gguf")
+        case "dflash 2":
+            return write_qwen(model), write_dflash(folder / "d.gguf", second=True)
         case _:
             write_step(model)
     return model, None
@@ -117,7 +119,7 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
 
 
 @pytest.mark.parametrize(
-    "kind", ["starter", "gemma", "qwen", "step", "apart", "model", "eagle", "dflash"]
+    "kind", ["starter", "gemma", "qwen", "step", "apart", "model", "eagle", "dflash", "dflash 2"]
 )
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:
