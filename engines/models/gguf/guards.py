@@ -54,6 +54,9 @@ def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor])
         raise BadGguf(f"it asks for the position scaling {scaling!r}, which is not known")
     if hparams.architecture in _SLIDING and not layers.window:
         raise BadGguf("none of its layers has a sliding window, although its family needs one")
+    named = hparams.number(Names.Attention.SLIDING_WINDOW)
+    if hparams.architecture == "dflash" and named and not layers.window:
+        raise BadGguf("it names a sliding window, and none of its layers has one")
     predicting = hparams.number(Names.LLM.NEXTN_PREDICT_LAYERS)
     if hparams.architecture != "gemma4-assistant" and layers.count <= predicting:
         raise BadGguf("all of its layers are prediction layers, and none is left to predict for")

@@ -218,6 +218,14 @@ def test_one_that_cannot_be_run_says_why(
         require_runnable(header)
 
 
+def test_a_window_that_no_layer_has_never_reaches_the_library(tmp_path: Path) -> None:
+    window = {"attention.sliding_window": 64}
+    with pytest.raises(ModelDamaged, match="none of its layers has one"):
+        fed(tmp_path / "m.gguf", "dflash", window)
+    slides = window | {"attention.sliding_window_pattern": [True, False, True, False]}
+    require_runnable(fed(tmp_path / "n.gguf", "dflash", slides))
+
+
 def test_one_that_guesses_blocks_needs_a_token_for_the_unknown(tmp_path: Path) -> None:
     header = fed(tmp_path / "m.gguf", "dflash", general={})
     with pytest.raises(DrafterMismatch, match="which token stands for those that are not known"):
