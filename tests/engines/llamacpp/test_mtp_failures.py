@@ -115,6 +115,31 @@ def test_a_head_that_fails_once_joins_in_again(load: Load, pairs: dict[str, Pair
     assert report.accepted > report.drafted // 2
 
 
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [("eagle", "_encode"), ("eagle", "evaluate"), ("dflash", "remember"), ("dflash", "evaluate")],
+)
+def test_a_fed_drafter_that_fails_once_joins_in_again(
+    load: Load, pairs: dict[str, Pair], kind: str, step: str
+) -> None:
+    engine = load(pairs[kind].model, drafter=pairs[kind].drafter, batch=16)
+    whole = text_of(run(engine, drafting(QUESTION, 1)))
+    assert engine._loaded is not None
+    engine._loaded.cache.clear()
+    draft = engine._loaded.drafting.context
+    real, failures = getattr(draft, step), [-1]
+
+    def fail_once(*given: object, **named: object) -> object:
+        return failures.pop() if failures else real(*given, **named)
+
+    setattr(draft, step, fail_once)
+    events = run(engine, drafting(QUESTION, 1))
+    assert not failures
+    assert text_of(events) == whole
+    report = done_of(events).mtp
+    assert report.accepted > report.drafted // 2
+
+
 def test_a_grammar_that_ends_an_answer_ends_it_where_it_does_without_drafts(
     engine: LlamaCppEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
