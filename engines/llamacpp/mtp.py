@@ -320,7 +320,8 @@ class BlockDrafter:
     """A DFlash or DSpark drafter, which guesses a block of tokens in one call.
 
     What it is given of tokens waits for the next guess, `_waiting` of them from position `_length`
-    on. most: tokens that can be evaluated on trial.
+    on. A block has room for as many guesses as were wanted the last time, and for twice as many if
+    that was not enough. most: tokens that can be evaluated on trial.
     """
 
     kind: MtpKind = "drafter"
@@ -329,13 +330,13 @@ class BlockDrafter:
     def __init__(self, draft: BlockContext, state: NativeState, block: Block, most: int) -> None:
         self._draft = draft
         self._state = state
-        self._rows = range(block.first, min(block.size, block.first + most))
-        self._unknown = [block.mask] * (self._rows.stop - 1)
+        self._block = block
+        self._most = self._room = min(block.most, most)
         self._waiting = 0
         self._length = 0
 
-    def join(self, held: Sequence[int]) -> None:
-        """Do nothing: what the target's layers were given at that time is gone."""
+    def join(self, held: Sequence[int]) -> None:  # noqa: ARG002  what they were has gone
+        self._room = self._most
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         draft, end = self._draft, start + len(tokens)
@@ -355,14 +356,17 @@ class BlockDrafter:
         self._catch_up()
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
-        draft = self._draft
+        draft, first = self._draft, self._block.first
         guesses: list[int] = []
-        block = [token, *self._unknown]
-        if self._catch_up() and draft.evaluate(block, position, outputs=len(block)) == EVALUATED:
-            for guess, sure in draft.guesses(self._rows):
+        rows = range(first, first + self._room)
+        tokens = [token, *[self._block.mask] * (rows.stop - 1)]
+        if self._catch_up() and draft.evaluate(tokens, position, outputs=len(tokens)) == EVALUATED:
+            wanted = True
+            for guess, sure in draft.guesses(rows):
                 guesses.append(guess)
-                if not more(guess, sure):
+                if not (wanted := more(guess, sure)):
                     break
+            self._room = min(self._most, len(guesses) * (2 if wanted else 1))
         draft.trim(position)
         return guesses
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
-from engines.llamacpp.speculative.draft_context import LayerRows
+from engines.llamacpp.speculative.draft_context import BlockContext, LayerRows
 from engines.types import (
     ChatRequest,
     Done,
@@ -192,6 +192,28 @@ def test_guesses_need_what_went_into_the_models_layers(
     assert texts[0] == texts[1]
     assert shares[0] > 0.7
     assert shares[1] < shares[0] - 0.05
+
+
+def test_a_block_has_room_for_as_many_guesses_as_are_wanted(
+    load: Load, pairs: dict[str, Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = pairs["dflash"]
+    engine = load(pair.model, drafter=pair.drafter)
+    asked, lengths = replace(QUESTION, max_tokens=40), []
+    evaluate = BlockContext.evaluate
+
+    def noted(draft: BlockContext, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        lengths.append(len(tokens))
+        return evaluate(draft, tokens, start, outputs=outputs)
+
+    monkeypatch.setattr(BlockContext, "evaluate", noted)
+    found = {}
+    for depth in (2, 8):
+        lengths.clear()
+        run(engine, drafting(asked, depth))
+        found[depth] = list(lengths)
+    assert found[2][:5] == [9, 3, 3, 3, 3]
+    assert found[8][:5] == [9] * 5
 
 
 @pytest.mark.parametrize("kind", ["head", "eagle", "dflash"])
