@@ -28,7 +28,8 @@ from app.core.models.quantisations import (
 FileKind = Literal["model", "drafter", "projector", "other"]
 
 _MTP: Final = "mtp-"
-_DRAFTERS: Final = (_MTP, "dflash-", "eagle3-", "dspark-", "draft")
+_FED: Final = ("eagle3-", "dflash-", "dspark-")
+_DRAFTERS: Final = (_MTP, *_FED, "draft")
 _ASSISTANT: Final = {"gemma", "assistant"}
 """Words in the name of a drafter for Gemma 4, as its maker calls it, or of its repository."""
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
@@ -59,8 +60,9 @@ class Incomplete:
 class RepositoryModels:
     """The variants and drafters that a repository offers.
 
-    variants: the smallest first. drafters: those that Hearth may be able to run, which are the
-    ones for MTP; others are only kept from being taken for models. left_out: what is incomplete.
+    variants: the smallest first. drafters: those that Hearth may be able to run, each made for one
+    model; small models that draft for any are only kept from being taken for models. left_out: what
+    is incomplete.
     """
 
     variants: tuple[Variant, ...] = ()
@@ -86,7 +88,7 @@ def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
         tuple(
             it
             for it in kinds["drafter"]
-            if PurePosixPath(it.path).name.lower().startswith(_MTP) or _is_assistant(it.path, repo)
+            if _begins(it, _MTP, *_FED) or _is_assistant(it.path, repo)
         ),
         tuple(left_out),
     )
@@ -173,7 +175,8 @@ def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> Repo
     """Find the best drafter in the variant's folder or one above it.
 
     several: whether the repository holds several models, so that a drafter which names another
-    model is not this one's.
+    model is not this one's. What the model's maker cut off from it goes before what others trained
+    for it.
     """
     folder = PurePosixPath(variant.files[0].path).parent
     model = _model(variant.files[0])
@@ -185,7 +188,17 @@ def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> Repo
             continue
         away = len(folder.parts) - len(own.parts)
         near.append(
-            ((away, not named <= model, -len(named), *_rank(variant, file)), file.path, file)
+            (
+                (
+                    away,
+                    not named <= model,
+                    -len(named),
+                    _begins(file, *_FED),
+                    *_rank(variant, file),
+                ),
+                file.path,
+                file,
+            )
         )
     return min(near)[2] if near else None
 
@@ -193,6 +206,10 @@ def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> Repo
 def _rank(variant: Variant, file: RepoFile) -> tuple[float, ...]:
     found = quantisation_of(_stem(file), file.path)
     return not same_label(variant.label, found.label), abs(found.bits - variant.bits)
+
+
+def _begins(file: RepoFile, *how: str) -> bool:
+    return PurePosixPath(file.path).name.lower().startswith(how)
 
 
 def _stem(file: RepoFile) -> str:

@@ -17,6 +17,8 @@ EVALUATED, NO_ROOM, ABORTED = 0, 1, 2
 """Results of llama_decode; negative ones are failures."""
 
 _FLASH_ATTENTION_AUTO = -1
+_POSITIONS = 4
+"""Most parts of a position."""
 
 
 class AbortFlag:
@@ -57,12 +59,12 @@ class Batch:
     """Tokens of one sequence for llama_decode, in arrays that belong to Python.
 
     llama_batch_free must never see it. width: values of the hidden state that goes with each
-    token, 0 for none.
+    token, 0 for none. tokens: whether there are tokens at all, or hidden states alone.
     """
 
-    def __init__(self, api: Any, size: int, width: int = 0) -> None:
+    def __init__(self, api: Any, size: int, width: int = 0, *, tokens: bool = True) -> None:
         self._tokens = (ctypes.c_int32 * size)()
-        self._positions = (ctypes.c_int32 * size)()
+        self._positions = (ctypes.c_int32 * (size if tokens else _POSITIONS * size))()
         self._outputs: Any = (ctypes.c_int8 * size)()
         self._sequence = (ctypes.c_int32 * 1)(0)
         pointer = ctypes.POINTER(ctypes.c_int32)
@@ -71,7 +73,7 @@ class Batch:
         self.hidden = (ctypes.c_float * (size * width))()
         self.native = api.llama_batch(
             0,
-            self._tokens,
+            self._tokens if tokens else None,
             self.hidden if width else None,
             self._positions,
             self._sequence_counts,
@@ -90,6 +92,13 @@ class Batch:
         self._tokens[:count] = list(tokens)
         self._positions[:count] = list(range(start, start + count))
         self._outputs[:count] = bytes(count - outputs) + b"\1" * outputs
+
+    def fill_states(self, start: int, count: int) -> None:
+        """Hold `count` hidden states from position `start` on, which give no logits."""
+        positions = range(start, start + count)
+        self.native.n_tokens = count
+        # Only models whose positions have four parts read all of them: text is the same in three.
+        self._positions[: _POSITIONS * count] = [*positions, *positions, *positions, *[0] * count]
 
 
 class NativeContext:
@@ -131,6 +140,8 @@ class Context(NativeContext):
         api = native.api
         self._llama_decode = api.llama_decode
         self._keep_hidden = native.extra.llama_set_embeddings_nextn
+        self._keep_layer = native.layers.keep
+        self._kept: tuple[int, ...] = ()
         params = context_params(api, plan)
         # llama.cpp ends the process where a batch asks for more rows of logits than it was told,
         # and where the way back of a recurrent state does not fit a batch with a token before it.
@@ -150,9 +161,18 @@ class Context(NativeContext):
         """Keep the hidden states that a drafter starts from: of all tokens, or with logits only."""
         self._keep_hidden(self.pointer, True, not every_row)
 
+    def expose_layers(self, layers: tuple[int, ...]) -> None:
+        """Keep what goes into these layers, of all tokens."""
+        # With every change llama.cpp plans its memory anew.
+        if layers != self._kept:
+            for layer in {*layers, *self._kept}:
+                self._keep_layer(self.pointer, layer, layer in layers)
+            self._kept = layers
+
     def hide(self) -> None:
         """Keep no hidden states. The last layer then works on the rows with logits only."""
         self._keep_hidden(self.pointer, False, True)
+        self.expose_layers(())
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
         """Evaluate at most `batch_size` tokens from position `start` on; returns the result code.

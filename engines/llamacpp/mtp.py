@@ -15,9 +15,12 @@ what follows, and a hidden state to go on from with the next guess:
   given every token that the target evaluates, with the target's hidden states, before it can guess
   what follows;
 - of several heads in a file each guesses one token further than the one before. All are given
-  every token, and each of them the guesses of those before it.
+  every token, and each of them the guesses of those before it;
+- an Eagle-3 drafter makes its hidden states of what went into three of the target's layers.
 
-A smaller model of the same vocabulary needs no hidden states: it reads the text and writes on.
+A DFlash or DSpark drafter is given what went into layers of the target instead of the tokens, and
+guesses a whole block in one call. A smaller model of the same vocabulary needs no hidden states: it
+reads the text and writes on.
 
 Source: llama.h, and common/speculative.cpp of llama.cpp for the order of the calls.
 """
@@ -32,7 +35,14 @@ from typing import Final, Protocol
 from engines.llamacpp.cache import common_prefix
 from engines.llamacpp.context import EVALUATED
 from engines.llamacpp.resume.native_state import NativeState
-from engines.llamacpp.speculative.draft_context import DraftContext, ModelContext
+from engines.llamacpp.speculative.draft_context import (
+    BlockContext,
+    DraftContext,
+    EagleContext,
+    ModelContext,
+    NotEncodedError,
+)
+from engines.models.gguf.features import Block
 from engines.types import MtpKind
 
 More = Callable[[int, int], bool]
@@ -45,10 +55,12 @@ _LENGTH: Final = Struct("<q")
 class Drafter(Protocol):
     """Guesses tokens, after being told what the target has evaluated.
 
-    Positions count tokens from the beginning of the sequence.
+    Positions count tokens from the beginning of the sequence. at_once: whether all guesses of a
+    draft come from one call.
     """
 
     kind: MtpKind
+    at_once: bool
 
     def join(self, held: Sequence[int]) -> None:
         """Begin an answer to a prompt of which the target has evaluated `held` before.
@@ -89,6 +101,7 @@ class SharedDrafter:
     """A drafter in a file of its own, which reads its target's keys and values."""
 
     kind: MtpKind = "drafter"
+    at_once = False
 
     def __init__(self, draft: DraftContext) -> None:
         self._draft = draft
@@ -134,12 +147,15 @@ class HeadDrafter:
     """
 
     kind: MtpKind = "embedded"
+    at_once = False
+    _first = 0
+    """The position of the first token that it is given."""
 
     def __init__(self, draft: DraftContext, state: NativeState) -> None:
         self._draft = draft
         self._state = state
         self._waiting: list[int] = []
-        self._length = 0
+        self._length = self._first
 
     def join(self, held: Sequence[int]) -> None:
         """Do nothing: the hidden states of that time are gone."""
@@ -151,7 +167,7 @@ class HeadDrafter:
             # It was not asked for a while: what it knows no longer joins on.
             draft.clear()
             self._waiting.clear()
-            self._length = known = start
+            self._length = known = max(start, self._first)
             draft.blank(into=0)
         fresh = tokens[known - start :]
         while True:
@@ -200,7 +216,7 @@ class HeadDrafter:
         if length < self._length:
             self._draft.trim(length)
             self._waiting.clear()
-            self._length = length
+            self._length = max(length, self._first)
             self._draft.blank(into=0)
         else:
             del self._waiting[length - self._length :]
@@ -209,14 +225,14 @@ class HeadDrafter:
         if self._waiting:
             self._catch_up()
         state = self._state.read()
-        if state is None or not self._length:
+        if state is None or self._length == self._first:
             return None
         return bytearray(_LENGTH.pack(self._length)) + self._draft.pending() + state
 
     def restore(self, saved: bytearray | None) -> None:
         self._draft.clear()
         self._waiting.clear()
-        self._length = 0
+        self._length = self._first
         self._draft.blank(into=0)
         if saved is not None:
             hidden = _LENGTH.size + self._draft.width * 4
@@ -284,6 +300,105 @@ class ChainDrafter(HeadDrafter):
         return done
 
 
+class EagleDrafter(HeadDrafter):
+    """An Eagle-3 drafter: a head in a file of its own, which needs no pair for the first token."""
+
+    kind: MtpKind = "drafter"
+    _first = 1
+
+    def __init__(self, draft: EagleContext, state: NativeState) -> None:
+        super().__init__(draft, state)
+
+    def observe(self, tokens: Sequence[int], start: int) -> None:
+        try:
+            super().observe(tokens, start)
+        except NotEncodedError:
+            self.restore(None)
+
+
+class BlockDrafter:
+    """A DFlash or DSpark drafter, which guesses a block of tokens in one call.
+
+    What it is given of tokens waits for the next guess, `_waiting` of them from position `_length`
+    on. A block has room for as many guesses as were wanted the last time, and for twice as many if
+    that was not enough. most: tokens that can be evaluated on trial.
+    """
+
+    kind: MtpKind = "drafter"
+    at_once = True
+
+    def __init__(self, draft: BlockContext, state: NativeState, block: Block, most: int) -> None:
+        self._draft = draft
+        self._state = state
+        self._block = block
+        self._most = self._room = min(block.most, most)
+        self._waiting = 0
+        self._length = 0
+
+    def join(self, held: Sequence[int]) -> None:  # noqa: ARG002  what they were has gone
+        self._room = self._most
+
+    def observe(self, tokens: Sequence[int], start: int) -> None:
+        draft, end = self._draft, start + len(tokens)
+        known = self._length + self._waiting
+        if not start <= known <= end:
+            self.restore(None)
+            self._length = known = start
+        while known < end:
+            count = min(draft.batch_size - self._waiting, end - known)
+            draft.take_from_target(known - start, into=self._waiting, count=count)
+            self._waiting += count
+            known += count
+            if self._waiting == draft.batch_size and not self._catch_up():
+                return
+
+    def prepare(self) -> None:
+        self._catch_up()
+
+    def propose(self, token: int, position: int, more: More) -> list[int]:
+        draft, first = self._draft, self._block.first
+        guesses: list[int] = []
+        rows = range(first, first + self._room)
+        tokens = [token, *[self._block.mask] * (rows.stop - 1)]
+        if self._catch_up() and draft.evaluate(tokens, position, outputs=len(tokens)) == EVALUATED:
+            wanted = True
+            for guess, sure in draft.guesses(rows):
+                guesses.append(guess)
+                if not (wanted := more(guess, sure)):
+                    break
+            self._room = min(self._most, len(guesses) * (2 if wanted else 1))
+        draft.trim(position)
+        return guesses
+
+    def roll_back(self, length: int) -> None:
+        if length < self._length:
+            self._draft.trim(length)
+            self._length = length
+        self._waiting = min(self._waiting, length - self._length)
+
+    def save(self) -> bytearray | None:
+        self._catch_up()
+        state = self._state.read()
+        if state is None or not self._length:
+            return None
+        return bytearray(_LENGTH.pack(self._length)) + state
+
+    def restore(self, saved: bytearray | None) -> None:
+        self._draft.clear()
+        self._waiting = self._length = 0
+        if saved is not None and self._state.write(saved[_LENGTH.size :]):
+            (self._length,) = _LENGTH.unpack(saved[: _LENGTH.size])
+
+    def _catch_up(self) -> bool:
+        """Have the memory hold all that waits; False if that fails: then it holds nothing."""
+        if self._waiting and self._draft.remember(self._length, self._waiting) != EVALUATED:
+            self.restore(None)
+            return False
+        self._length += self._waiting
+        self._waiting = 0
+        return True
+
+
 class ModelDrafter:
     """A smaller model of the same vocabulary, which reads the same text and writes on.
 
@@ -291,6 +406,7 @@ class ModelDrafter:
     """
 
     kind: MtpKind = "drafter"
+    at_once = False
 
     def __init__(self, draft: ModelContext, state: NativeState) -> None:
         self._draft = draft

@@ -32,7 +32,7 @@ class Native:
     """llama.cpp as this process has loaded it. Get it from `load_native`.
 
     api: the functions and structures of llama.h, as llama-cpp-python declares them.
-    extra: those of llama-ext.h, for multi-token prediction.
+    extra: those of llama-ext.h, for multi-token prediction. layers: two more of them.
     """
 
     def __init__(self) -> None:
@@ -42,6 +42,7 @@ class Native:
             self.api: Any = importlib.import_module("llama_cpp.llama_cpp")
             # Functions of llama-ext.h, which have C++ names that the bindings know.
             self.extra: Any = importlib.import_module("llama_cpp.llama_cpp_ext")
+            self.layers = LayerFunctions(self.api)
             bindings, version = package.__version__, self.api.llama_version()
             # It has to be libllama's own handle: llama_cpp._ggml can map a second copy of ggml.
             self._libraries = ggml_libraries(self.api._lib, self.api._base_path)
@@ -135,6 +136,50 @@ class Native:
                 )
             )
         return tuple(found)
+
+
+class LayerFunctions:
+    """Functions of llama-ext.h that the bindings lack: what goes into a model's layers.
+
+    keep: have a context keep that of a layer, or no longer. address: where it lies, a row for each
+    token of the last call; asked of a layer that was not kept, llama.cpp ends the process.
+    """
+
+    def __init__(self, api: Any) -> None:
+        """Find them. Raises AttributeError."""
+        context = api.llama_context_p_ctypes
+        self.keep: Any = _cpp_function(
+            api._lib,
+            (
+                "llama_set_embeddings_layer_inp",
+                "_Z30llama_set_embeddings_layer_inpP13llama_contextjb",
+                "?llama_set_embeddings_layer_inp@@YAXPEAUllama_context@@I_N@Z",
+            ),
+            None,
+            context,
+            ctypes.c_uint32,
+            ctypes.c_bool,
+        )
+        self.address: Any = _cpp_function(
+            api._lib,
+            (
+                "llama_get_embeddings_layer_inp",
+                "_Z30llama_get_embeddings_layer_inpP13llama_contextj",
+                "?llama_get_embeddings_layer_inp@@YAPEAMPEAUllama_context@@I@Z",
+            ),
+            ctypes.c_void_p,
+            context,
+            ctypes.c_uint32,
+        )
+
+
+def _cpp_function(library: Any, names: tuple[str, ...], result: Any, *arguments: Any) -> Any:
+    """Find a C++ function by one of the names that compilers give it. Raises AttributeError."""
+    for name in names:
+        if (function := getattr(library, name, None)) is not None:
+            function.argtypes, function.restype = arguments, result
+            return function
+    raise AttributeError(f"it has no function {names[0]}")
 
 
 def unavailable(why: str) -> EngineUnavailable:

@@ -9,7 +9,7 @@ ahead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
@@ -23,6 +23,7 @@ from engines.memory.formula.weights import (
     nothing_copied,
     weights,
 )
+from engines.models.gguf.features import Features
 from engines.models.gguf.header import GgufHeader
 from engines.types import HEAD_BATCH, KvType
 
@@ -235,11 +236,16 @@ def _drafting_bytes(
         its = heads.layers
         copies += cache_bytes(its.head_caches, its.window, context, kv_type, rows)
     elif it.drafter is not None:
-        rows = min(batch, HEAD_BATCH) if it.drafter.kind == "chat" else 1
-        graph += compute_bytes(it.drafter, context, rows)
-        if its_own := it.drafter.kind == "chat" and it.drafter.layers:
-            # A model that drafts keeps all tokens, in its sliding layers as well.
-            copies += cache_bytes(its_own.caches, context, context, kv_type, rows)
+        features = it.drafter.features
+        alone = it.drafter.kind == "chat" or features is not None
+        rows = min(batch, HEAD_BATCH) if alone else 1
+        drafter = _keeping_all(it.drafter, context) if alone else it.drafter
+        graph += compute_bytes(drafter, context, rows)
+        if features is not None:
+            # It has logits for every token, and two more states.
+            graph += rows * 4 * (header.vocab_size + 2 * drafter.embedding_length)
+        if alone and (own := drafter.layers) is not None:
+            copies += cache_bytes(own.caches, own.window, context, kv_type, rows)
     if moved:
         return on_gpu + graph + copies, in_ram + results
     return on_gpu, in_ram + graph + copies + results
@@ -263,10 +269,29 @@ def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed) -> int:
         return results + 4 * header.vocab_size + (batch + 4 * rows) * hidden
     if it.drafter is not None and it.drafter.kind == "chat":
         return results + graph_bytes(it.drafter, min(batch, HEAD_BATCH)) + 4 * header.vocab_size
+    if it.drafter is not None and (features := it.drafter.features) is not None:
+        # What it is fed of a batch is kept, in the model's graph as well, and copied for the
+        # drafter twice. An encoder makes room for a row of logits for each token.
+        rows = min(batch, HEAD_BATCH)
+        logits = rows if features.block is None else 1 + it.depth
+        results += graph_bytes(it.drafter, rows) + logits * 4 * header.vocab_size
+        return results + (2 * batch + 3 * rows) * _fed_bytes(features) + 4 * rows * hidden
     if it.drafter is not None:
         results += graph_bytes(it.drafter, 1)
         return results + 4 * header.vocab_size + (2 + it.depth) * hidden
     return results
+
+
+def _keeping_all(drafter: GgufHeader, context: int) -> GgufHeader:
+    """Return a drafter whose sliding layers keep all tokens, as those of its own cache do."""
+    if drafter.layers is None or not drafter.layers.window:
+        return drafter
+    return replace(drafter, layers=replace(drafter.layers, window=context))
+
+
+def _fed_bytes(features: Features) -> int:
+    """Return what a drafter is fed of one token."""
+    return 4 * len(features.layers) * features.width
 
 
 def _heads_of(header: GgufHeader, it: DraftNeed) -> GgufHeader | None:

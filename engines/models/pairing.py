@@ -5,9 +5,11 @@ require_pair(read_header(model), read_header(drafter))
 A drafter for Gemma 4 reads the keys and values of its target's last two layers, and gets its
 hidden states. Prediction layers in a file of their own get hidden states alone; they were cut off
 from a model of the same kind, width and number of layers. Where shapes differ llama.cpp ends the
-process or drafts nonsense. A whole model drafts for any larger one of the same vocabulary.
-Source: src/models/gemma4-assistant.cpp, `create_memory` in llama-model.cpp, and what
-conversion/qwen.py writes with --mtp and --no-mtp.
+process or drafts nonsense. An Eagle-3, DFlash or DSpark drafter is fed what goes into some layers
+of its target, which has to be of a kind that gives that. A whole model drafts for any larger one
+of the same vocabulary.
+Source: src/models/gemma4-assistant.cpp, eagle3.cpp and dflash.cpp, `create_memory` in
+llama-model.cpp, and what conversion/qwen.py writes with --mtp and --no-mtp.
 """
 
 from __future__ import annotations
@@ -18,11 +20,12 @@ from typing import Final
 
 from engines.errors import DrafterMismatch
 from engines.models.gguf import heads
+from engines.models.gguf.features import DFLASH, EAGLE3, Features, feeds
 from engines.models.gguf.header import GEMMA4_ASSISTANT, GgufHeader
 from engines.models.gguf.layers import Layers
 
 _TARGETS: Final = {GEMMA4_ASSISTANT: "gemma4"}
-"""The drafters of a kind of their own that Hearth can run, and the models for which they draft."""
+"""The drafters that read their target's memory, and the models for which they draft."""
 
 _WITH_HEADS: Final = (
     "This model answers faster with its prediction layers (mtp-….gguf), which can be added as a"
@@ -39,11 +42,16 @@ _HELPED: Final = {
 
 def may_draft(architecture: str) -> bool:
     """Tell whether some files of this kind draft for others."""
-    return architecture in _TARGETS or heads.predicts(architecture)
+    return architecture in {*_TARGETS, EAGLE3, DFLASH} or heads.predicts(architecture)
 
 
 def may_have_drafter(architecture: str) -> bool:
     """Tell whether there may be drafters in files of their own for models of this kind."""
+    return often_has_drafter(architecture) or feeds(architecture)
+
+
+def often_has_drafter(architecture: str) -> bool:
+    """Tell whether a drafter that cannot be read is likely to be for models of this kind."""
     return architecture in _TARGETS.values() or heads.predicts(architecture)
 
 
@@ -73,12 +81,16 @@ def require_runnable(drafter: GgufHeader) -> None:
 
 
 def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Path | None:
-    """Pick among those that pair: quantised like the target, else the most exact one."""
+    """Pick among those that pair: quantised like the target, else the most exact one.
+
+    What was cut off from the model goes before what was trained for it later, and is fed by it.
+    """
     fitting = [(path, header) for path, header in drafters if pairs(target, header)]
 
-    def rank(found: tuple[Path, GgufHeader]) -> tuple[bool, int, str]:
+    def rank(found: tuple[Path, GgufHeader]) -> tuple[bool, bool, int, str]:
         path, header = found
-        return header.quantisation == target.quantisation, header.weight_bytes, str(path)
+        like = header.quantisation == target.quantisation
+        return header.features is None, like, header.weight_bytes, str(path)
 
     return max(fitting, key=rank)[0] if fitting else None
 
@@ -107,10 +119,8 @@ def _unusable(drafter: GgufHeader) -> str:
         return cannot if drafter.recurrent else ""
     if drafter.kind != "drafter":
         return "It is not a drafter."
-    if drafter.heads_alone:
+    if drafter.heads_alone or drafter.features is not None:
         return drafter.why_no_head
-    if drafter.architecture not in _TARGETS:
-        return f"Hearth cannot run drafters of the kind {drafter.architecture}."
     if drafter.nextn_predict_layers != drafter.block_count:
         return "It contradicts itself: not all of its layers are there to predict."
     return ""
@@ -125,6 +135,10 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         yield from _vocabularies(target, drafter)
         if drafter.weight_bytes >= target.weight_bytes:
             yield "It is no smaller than the model itself."
+        return
+    if drafter.features is not None:
+        yield from _vocabularies(target, drafter)
+        yield from _fed(target, drafter, drafter.features)
         return
     family = _TARGETS.get(drafter.architecture, drafter.architecture)
     if target.architecture != family:
@@ -160,6 +174,29 @@ def _cut_off(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         )
     if target.own_output and not drafter.own_output:
         yield "The model has an output layer of its own, which is missing here."
+
+
+def _fed(target: GgufHeader, drafter: GgufHeader, features: Features) -> Iterator[str]:
+    """Check that the target has the layers that a drafter is fed from, and lends what it lacks."""
+    if not feeds(target.architecture):
+        yield (
+            "It reads what goes into layers of its model, which the engine does not tell of models"
+            f" of the kind {target.architecture}."
+        )
+        return
+    if not target.goes_back:
+        yield f"The memory of {target.architecture} models cannot take tokens back."
+    widths = {features.width}
+    if not (features.own_table and features.own_output):
+        widths.add(drafter.embedding_length)
+    for width in sorted(widths - {target.embedding_length}):
+        yield (
+            f"It was made for a model of width {width:,}, and this one has"
+            f" {target.embedding_length:,}."
+        )
+    for layer in features.layers:
+        if not feeds(target.architecture, layer, target.trunk):
+            yield f"It reads layer {layer} of its model, and this one has {target.trunk}."
 
 
 def _vocabularies(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:

@@ -157,14 +157,22 @@ def _words(plan: LoadPlan, depth: int) -> list[str]:
     if not plan.mmap:
         words.append("--no-mmap")
     if depth:
-        drafts = plan.drafter is not None and read_header(plan.drafter).kind == "chat"
         words += f"""
-            --spec-type {"draft-simple" if drafts else "draft-mtp"} --spec-draft-n-max {depth}
+            --spec-type {_spec_type(plan)} --spec-draft-n-max {depth}
             --cache-type-k-draft {plan.kv_type} --cache-type-v-draft {plan.kv_type}
         """.split()
         if plan.drafter:
             words += ["--model-draft", str(plan.drafter)]
     return ["--model", str(plan.model), *words]
+
+
+def _spec_type(plan: LoadPlan) -> str:
+    """Return how the server calls a kind of drafter."""
+    header = read_header(plan.drafter) if plan.drafter else None
+    if header is None or header.features is None:
+        return "draft-simple" if header and header.kind == "chat" else "draft-mtp"
+    marked = any(tensor.name == "markov_w1.weight" for tensor in header.tensors)
+    return "draft-dspark" if marked else f"draft-{header.architecture}"
 
 
 def _samplers(sampling: Sampling) -> dict[str, object]:

@@ -30,6 +30,7 @@ from engines.llamacpp.native import load_native  # noqa: E402
 from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
 from tests.bench.llama_server import LlamaServer  # noqa: E402
 from tests.support.made_apart import cut_off, without_layers  # noqa: E402
+from tests.support.made_fed import write_dflash, write_eagle  # noqa: E402
 from tests.support.made_gguf import STARTER  # noqa: E402
 from tests.support.mtp_models import quantised, write_qwen, write_step  # noqa: E402
 from tests.support.smollm2 import LEFT_OUT, fetched  # noqa: E402
@@ -62,6 +63,10 @@ def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
         "heads in the model's file": (heads, None),
         "heads in a file of their own": cut_off(heads, folder / "s.gguf", folder / "mtp-s.gguf"),
         "a drafter": (STARTER, STARTER.with_name("starter-mtp.gguf")),
+        "an Eagle-3 drafter": (head, write_eagle(folder / "eagle.gguf")),
+        "a DFlash drafter": (head, write_dflash(folder / "dflash.gguf")),
+        "a DFlash 2 drafter": (head, write_dflash(folder / "dflash2.gguf", second=True)),
+        "a DSpark drafter": (head, write_dflash(folder / "dspark.gguf", markov=True)),
         "a smaller model": (STARTER, quantised(STARTER, folder / "q8.gguf", "Q8_0")),
     }
 

@@ -15,6 +15,7 @@ from tests.engines.llamacpp.random_models import (
     write_random_llama,
     write_random_mamba,
 )
+from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.mtp_models import write_qwen, write_step
 
 DRAFTER = STARTER.with_name("starter-mtp.gguf")
@@ -52,11 +53,19 @@ def victims(folder: Path) -> list[Victim]:
         ("qwen35", write_qwen(folder / "qwen35.gguf")),
         ("step35", write_step(folder / "step35.gguf")),
     ]
+    whole = folder / "fed.gguf"
+    fed = [
+        ("eagle3", write_eagle(folder / "eagle3.gguf")),
+        ("dflash", write_dflash(folder / "dflash.gguf", second=True)),
+        ("dspark", write_dflash(folder / "dspark.gguf", markov=True)),
+    ]
+    write_qwen(whole)
     return [
         Victim("gemma4", STARTER.read_bytes(), lambda model: plan_for(model, DRAFTER), 3),
         Victim("drafter", DRAFTER.read_bytes(), lambda drafter: plan_for(STARTER, drafter), 3),
         *(Victim(name, path.read_bytes(), lambda m: plan_for(m, None, 0)) for name, path in plain),
         *(Victim(name, path.read_bytes(), plan_for) for name, path in heads),
+        *(Victim(name, path.read_bytes(), lambda d: plan_for(whole, d), 1) for name, path in fed),
     ]
 
 

@@ -26,7 +26,7 @@ class Tensor:
     """Rows before columns, as NumPy has it; `make` gives the values when they are written."""
 
     shape: tuple[int, ...]
-    make: Callable[[], Floats]
+    make: Callable[[], Floats | NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,22 @@ def starter_tokens(count: int = 0) -> Tokens:
 def write_model(
     path: Path, architecture: str, values: Mapping[str, object], tensors: Mapping[str, Tensor]
 ) -> Path:
-    """Vectors and what chooses experts become F32, matrices F16. One is in memory at a time."""
+    """Vectors and what chooses experts become F32, matrices F16, `d2t` stays.
+
+    One tensor at a time is in memory.
+    """
     writer = gguf.GGUFWriter(None, architecture)
     add_values(writer, values)
     for name, tensor in tensors.items():
-        type_ = np.dtype(_type(tensor))
+        type_ = np.dtype(_type(name, tensor))
         size = int(np.prod(tensor.shape)) * type_.itemsize
         writer.add_tensor_info(name, tensor.shape, type_, size)
     writer.open_output_file(path)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()
-    for tensor in tensors.values():
-        writer.write_tensor_data(np.ascontiguousarray(tensor.make().astype(_type(tensor))))
+    for name, tensor in tensors.items():
+        writer.write_tensor_data(np.ascontiguousarray(tensor.make().astype(_type(name, tensor))))
     writer.close()
     return path
 
@@ -88,6 +91,8 @@ def add_values(writer: gguf.GGUFWriter, values: Mapping[str, object]) -> None:
         add[type(value)](key, value)
 
 
-def _type(tensor: Tensor) -> type[np.floating]:
+def _type(name: str, tensor: Tensor) -> type[np.generic]:
+    if name == "d2t":
+        return np.int64
     matrix = len(tensor.shape) >= 2 and tensor.shape[-1] >= 32
     return np.float16 if matrix else np.float32

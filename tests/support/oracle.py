@@ -30,6 +30,7 @@ class Oracle:
             token if chance.random() < right else _another(token, text, chance) for token in text
         ]
         self.kind = drafter.kind
+        self.at_once = drafter.at_once
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
         guesses: list[int] = []

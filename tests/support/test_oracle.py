@@ -20,6 +20,7 @@ class Worker:
     """A drafter whose guesses are worth nothing, and which notes what it was asked."""
 
     kind: MtpKind = "drafter"
+    at_once = False
 
     def __init__(self) -> None:
         self.calls: list[object] = []

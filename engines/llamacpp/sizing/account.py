@@ -21,6 +21,7 @@ _CACHE: Final = re.compile(r"^llama_kv_cache: size = +([\d.]+) MiB")
 _ASSIGNED: Final = re.compile(r"^load_tensors: layer +(\d+) assigned to device (\S+),")
 _MODEL: Final = "llama_model_loader: loaded meta data"
 _CONTEXT: Final = "llama_context: constructing llama_context"
+_RESERVED: Final = "sched_reserve: reserve took"
 _MAPPED: Final = "_Mapped"
 
 
@@ -56,15 +57,20 @@ def read_account(lines: Iterable[str]) -> Account:
     model, drafter = ModelMemory(), ModelMemory()
     assigned: dict[int, str] = {}
     models = contexts = 0
-    owned = False
+    owned = reserved = False
     for line in lines:
         if line.startswith(_MODEL):
             models += 1
         elif line.startswith(_CONTEXT):
             contexts += 1
+            reserved = False
+        # Of two contexts it could not be told which of them was changed, and plans its memory anew.
+        reserved = reserved or line.startswith(_RESERVED)
         part = drafter if models > 1 or contexts > 1 else model
         if found := _BUFFER.match(line):
             name, kind, size = found[1], found[2], round(float(found[3]) * _MIB)
+            if reserved and kind == "compute":
+                continue
             sizes = {"model": part.weights, "KV": part.kv, "RS": part.state}.get(kind, part.compute)
             sizes[name] = sizes.get(name, 0) + size
             owned = owned or kind == "KV"

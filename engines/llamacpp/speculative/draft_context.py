@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from engines.llamacpp.context import Batch, Context, NativeContext, context_params
+from engines.llamacpp.context import EVALUATED, Batch, Context, NativeContext, context_params
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.native import Native, giving_addresses
+from engines.models.gguf.features import Block, Features
 from engines.types import HEAD_BATCH, LoadPlan
 
-_MTP: Final = 1
-"""LLAMA_CONTEXT_TYPE_MTP in llama.h."""
+_DEFAULT, _MTP = 0, 1
+"""LLAMA_CONTEXT_TYPE_DEFAULT and LLAMA_CONTEXT_TYPE_MTP in llama.h."""
 
 # Steps of the margin between the logits of the first and the second choice. A margin of x is odds
 # of e^x : 1 between the two.
@@ -39,14 +40,20 @@ class GuessContext(NativeContext):
         self._batch = Batch(api, self.batch_size, width)
         self._logits = Logits(api, api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
 
+    def expose(self) -> None:
+        """Have the target keep what guesses start from, beside the tokens."""
+
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
         """Evaluate tokens from position `start` on; returns the result code."""
         self._batch.fill(tokens, start, outputs)
         return int(self._decode(self.pointer, self._batch.native))
 
-    def guess(self) -> tuple[int, int]:
-        """Return the likeliest next token and its margin to the second, as confidence 0 to 7."""
-        logits = self._logits.row(self.pointer)
+    def guess(self, row: int = -1) -> tuple[int, int]:
+        """Return the likeliest next token and its margin to the second, as confidence 0 to 7.
+
+        row: of the token whose logits tell, from the end if negative.
+        """
+        logits = self._logits.row(self.pointer, row)
         token = int(logits.argmax())
         best = logits.item(token)
         logits[token] = _NEVER
@@ -87,6 +94,8 @@ class DraftContext(GuessContext):
     for those with logits.
     """
 
+    _type = _MTP
+
     def __init__(
         self,
         native: Native,
@@ -103,7 +112,7 @@ class DraftContext(GuessContext):
         params.n_ctx = target.size
         params.n_outputs_max = 1 + target.drafts
         params.n_batch = params.n_ubatch = batch_size
-        params.ctx_type = _MTP
+        params.ctx_type = self._type
         params.ctx_other = target.pointer
         params.n_threads_batch = plan.threads
         self.width = int(api.llama_model_n_embd_out(weights))
@@ -116,6 +125,9 @@ class DraftContext(GuessContext):
         self._hidden_of = giving_addresses(self._extra.llama_get_embeddings_nextn_ith)
         self._target = target
         self._hidden = ctypes.addressof(self._batch.hidden)
+
+    def expose(self) -> None:
+        self._target.expose(every_row=not self.shares_memory)
 
     def choose_head(self, number: int) -> None:
         """Evaluate with this one of several heads from now on, counted from 0."""
@@ -159,6 +171,146 @@ class DraftContext(GuessContext):
     def put(self, hidden: bytes | bytearray) -> None:
         """Pair token number 0 with a hidden state that was `pending` before."""
         ctypes.memmove(self._hidden, bytes(hidden), self.width * _FLOAT)
+
+
+class LayerRows:
+    """What went into some of the target's layers, of each token of its last call.
+
+    batch: for calls that are given it, without the tokens.
+    """
+
+    def __init__(self, native: Native, target: Context, features: Features, size: int) -> None:
+        self._target = target
+        self._layers = features.layers
+        self._address = native.layers.address
+        self._size = features.width * _FLOAT
+        self.batch = Batch(native.api, size, len(features.layers) * features.width, tokens=False)
+        self._into = ctypes.addressof(self.batch.hidden)
+
+    def expose(self) -> None:
+        """Have the target keep it."""
+        self._target.expose_layers(self._layers)
+
+    def take(self, row: int, into: int, count: int) -> None:
+        """Copy that of `count` tokens from number `row` on into the batch, from `into` on."""
+        size, width = self._size, len(self._layers) * self._size
+        for place, layer in enumerate(self._layers):
+            source = self._address(self._target.pointer, layer) + row * size
+            at = self._into + into * width + place * size
+            for number in range(count):
+                ctypes.memmove(at + number * width, source + number * size, size)
+
+
+class EagleContext(DraftContext):
+    """Evaluates pairs for an Eagle-3 drafter, whose encoder makes the hidden states.
+
+    Each pair stands one position before its token, where the state is from. So there is none for
+    the first token. The graph gives logits and a state for each pair of a call.
+    """
+
+    _type = _DEFAULT
+
+    def __init__(
+        self, native: Native, weights: Any, target: Context, plan: LoadPlan, features: Features
+    ) -> None:
+        size = min(target.batch_size, HEAD_BATCH)
+        super().__init__(native, weights, target, plan, size, every_row=True)
+        # What it may be lent is the target's table of tokens.
+        self.shares_memory = False
+        self._encode = native.api.llama_encode
+        self._rows = LayerRows(native, target, features, size)
+
+    def expose(self) -> None:
+        self._rows.expose()
+
+    def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        return super().evaluate(tokens, start - 1, outputs=len(tokens) if outputs else 0)
+
+    def trim(self, length: int) -> None:
+        super().trim(length - 1)
+
+    def take_from_target(self, row: int, into: int, count: int = 1) -> None:
+        """Pair tokens as above. Raises NotEncodedError."""
+        if not count:
+            return
+        # Its positions count for nothing, but have to go on from what is in the memory.
+        start = self._api.llama_memory_seq_pos_max(self.memory, 0) + 1
+        self._rows.take(row, 0, count)
+        self._rows.batch.fill_states(start, count)
+        if self._encode(self.pointer, self._rows.batch.native) != EVALUATED:
+            raise NotEncodedError
+        self._take(self.pointer, 0, into, count)
+
+
+class NotEncodedError(Exception):
+    """An Eagle-3 drafter's encoder was aborted, or failed."""
+
+
+class BlockContext(GuessContext):
+    """Evaluates blocks of tokens, most of them unknown, for a DFlash or DSpark drafter.
+
+    Its memory is filled not with tokens, but with what they were in layers of the target. The
+    graph gives logits for each token of a block; that of DFlash 2 gives a few candidates for each
+    instead, and what each of them is worth behind each candidate of the place before.
+    """
+
+    def __init__(
+        self,
+        native: Native,
+        weights: Any,
+        target: Context,
+        plan: LoadPlan,
+        features: Features,
+        block: Block,
+    ) -> None:
+        api = native.api
+        params = context_params(api, plan)
+        params.n_ctx = target.size
+        params.n_batch = params.n_ubatch = min(target.batch_size, HEAD_BATCH)
+        params.ctx_other = target.pointer
+        params.n_threads_batch = plan.threads
+        # Its sliding layers keep all tokens, too: so any of them can be taken back.
+        params.swa_full = True
+        super().__init__(native, weights, params, plan, 0)
+        api.llama_set_causal_attn(self.pointer, block.causal)
+        self._rows = LayerRows(native, target, features, self.batch_size)
+        self._choices = block.choices
+        if block.choices:
+            native.extra.llama_set_embeddings_nextn(self.pointer, True, False)
+        self._weighed_at = giving_addresses(native.extra.llama_get_embeddings_nextn_ith)
+        self._weighed = ctypes.c_float * (block.choices * (1 + block.choices))
+
+    def expose(self) -> None:
+        self._rows.expose()
+
+    def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        return super().evaluate(tokens, start, outputs=0 if self._choices else outputs)
+
+    def guesses(self, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Yield what is guessed at these places of the block, as `guess` does."""
+        if not self._choices:
+            yield from map(self.guess, rows)
+            return
+        chosen = 0
+        for row in rows:
+            weighed = self._weighed.from_address(self._weighed_at(self.pointer, row))
+            behind = self._choices * (1 + chosen)
+            worth = weighed[behind : behind + self._choices]
+            chosen = worth.index(max(worth))
+            second = max((*worth[:chosen], *worth[chosen + 1 :]), default=_NEVER)
+            yield int(weighed[chosen]), bisect(_MARGINS, worth[chosen] - second)
+
+    def take_from_target(self, row: int, into: int, count: int) -> None:
+        """Keep what `count` tokens of the target's last call were, as numbers `into` and on."""
+        self._rows.take(row, into, count)
+
+    def remember(self, start: int, count: int) -> int:
+        """Put the first `count` that were kept into the memory, as of position `start` and on.
+
+        Returns the result code.
+        """
+        self._rows.batch.fill_states(start, count)
+        return int(self._decode(self.pointer, self._rows.batch.native))
 
 
 def _address(pointer: Any) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Final
 
 from engines.base import Progress
@@ -12,8 +11,10 @@ from engines.errors import MtpUnavailable
 from engines.llamacpp.context import AbortFlag, Context
 from engines.llamacpp.model import Model, load_weights
 from engines.llamacpp.mtp import (
+    BlockDrafter,
     ChainDrafter,
     Drafter,
+    EagleDrafter,
     HeadDrafter,
     ModelDrafter,
     SharedDrafter,
@@ -21,7 +22,13 @@ from engines.llamacpp.mtp import (
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.resume.state_key import file_identity
-from engines.llamacpp.speculative.draft_context import DraftContext, ModelContext
+from engines.llamacpp.speculative.draft_context import (
+    BlockContext,
+    DraftContext,
+    EagleContext,
+    GuessContext,
+    ModelContext,
+)
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import HEAD_BATCH, LoadPlan
 
@@ -46,9 +53,9 @@ class Drafting:
         self,
         native: Native,
         target: Context,
-        context: DraftContext | ModelContext | None = None,
+        context: GuessContext | None = None,
+        drafter: Drafter | None = None,
         weights: Any = None,
-        heads: int = 1,
         file: str = "",
     ) -> None:
         """Begin. file: tells the drafter's file from any other; "" if it is the model's own."""
@@ -57,23 +64,13 @@ class Drafting:
         self._target = target
         self._weights = weights
         self.context = context
-        self.drafter: Drafter | None = None
+        self.drafter = drafter
         self.restored = False
-        if isinstance(context, ModelContext):
-            self.drafter = ModelDrafter(context, NativeState(native.api, context))
-        elif context is not None:
-            if context.shares_memory:
-                self.drafter = SharedDrafter(context)
-            else:
-                state = NativeState(native.api, context)
-                chain = ChainDrafter(context, state, heads) if heads > 1 else None
-                self.drafter = chain or HeadDrafter(context, state)
-                self.drafter.kind = "drafter" if weights else "embedded"
 
     def expose(self) -> None:
-        """Have the target keep the hidden states that the drafter starts from."""
-        if isinstance(self.context, DraftContext):
-            self._target.expose(every_row=not self.context.shares_memory)
+        """Have the target keep what the drafter starts from."""
+        if self.context is not None:
+            self.context.expose()
 
     def hide(self) -> None:
         """Have the target keep none; that saves a part of the last layer's work on prompts."""
@@ -126,23 +123,40 @@ def open_drafting(
         if header.mtp != "embedded":
             return Drafting(native, target)
         inside = _of_heads(native, header, model.pointer, target, plan)
-        return Drafting(native, target, inside, heads=_turns(header))
+        return Drafting(native, target, inside, _head_drafter(native, header, inside))
     drafter = read_header(plan.drafter)
     mtp = drafter.kind != "chat"
     weights = load_weights(native, plan.drafter, plan, progress, cancel, mtp=mtp)
     try:
-        context: DraftContext | ModelContext
-        if drafter.kind == "chat":
-            context = ModelContext(native, weights, target, plan)
-        elif drafter.heads_alone:
-            context = _of_heads(native, drafter, weights, target, plan)
-        else:
-            context = _sharing(native, plan.drafter, weights, target, plan)
+        context, guessing = _beside(native, drafter, weights, target, plan)
     except BaseException:
         native.api.llama_model_free(weights)
         raise
+    guessing.kind = "drafter"
     file = blake2b(file_identity(plan.drafter).encode(), digest_size=_MARK // 2).hexdigest()
-    return Drafting(native, target, context, weights, _turns(drafter), file)
+    return Drafting(native, target, context, guessing, weights, file)
+
+
+def _beside(
+    native: Native, header: GgufHeader, weights: Any, target: Context, plan: LoadPlan
+) -> tuple[GuessContext, Drafter]:
+    """Open the context of a file that drafts for a model, and make its drafter."""
+    features = header.features
+    if header.kind == "chat":
+        whole = ModelContext(native, weights, target, plan)
+        return whole, ModelDrafter(whole, NativeState(native.api, whole))
+    if header.heads_alone:
+        heads = _of_heads(native, header, weights, target, plan)
+        return heads, _head_drafter(native, header, heads)
+    if features is None:
+        sharing = _sharing(native, header, weights, target, plan)
+        return sharing, SharedDrafter(sharing)
+    if features.block is None:
+        eagle = EagleContext(native, weights, target, plan, features)
+        return eagle, EagleDrafter(eagle, NativeState(native.api, eagle))
+    blocks = BlockContext(native, weights, target, plan, features, features.block)
+    state = NativeState(native.api, blocks)
+    return blocks, BlockDrafter(blocks, state, features.block, target.drafts)
 
 
 def _of_heads(
@@ -154,20 +168,22 @@ def _of_heads(
     return DraftContext(native, weights, target, plan, rows, every_row=every_row)
 
 
-def _turns(header: GgufHeader) -> int:
-    """Return how many heads take turns."""
-    return header.nextn_predict_layers if header.chained else 1
+def _head_drafter(native: Native, header: GgufHeader, context: DraftContext) -> Drafter:
+    state = NativeState(native.api, context)
+    if header.chained:
+        return ChainDrafter(context, state, header.nextn_predict_layers)
+    return HeadDrafter(context, state)
 
 
 def _sharing(
-    native: Native, path: Path, weights: Any, target: Context, plan: LoadPlan
+    native: Native, header: GgufHeader, weights: Any, target: Context, plan: LoadPlan
 ) -> DraftContext:
     """Open the context of a drafter that reads the target's memory."""
     context = DraftContext(native, weights, target, plan, _ONE_AT_A_TIME)
     if not context.shares_memory:
         context.close()
         raise MtpUnavailable(
-            f"“{path.name}” cannot guess ahead for this model.",
+            f"“{header.name}” cannot guess ahead for this model.",
             "llama.cpp did not connect the two.",
             "Remove the drafter; the model answers without it.",
         )

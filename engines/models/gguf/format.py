@@ -24,6 +24,7 @@ from engines.models.pairing import (
     best,
     may_draft,
     may_have_drafter,
+    often_has_drafter,
     pairs,
     require_pair,
     require_runnable,
@@ -142,7 +143,7 @@ class GgufFormat(ModelFormat):
         )
 
     def lost_drafter(self, model: ListedModel, added: Iterable[Path]) -> Path | None:
-        if not self._may_have_drafter(model):
+        if not often_has_drafter(self._headers.architecture(model.path)):
             return None
         files = list(filter(self.recognises, added))
         readable = {path for path, _ in self._headers.readable(files)}

@@ -25,8 +25,9 @@ _EPSILONS: Final = (
     Names.Attention.GROUPNORM_EPS,
 )
 _NOT_MULTIPLIED: Final = {"I8", "I16", "I32", "I64", "F64", "Q8_1", "Q8_K"}
-_NUMBERED: Final = "tid2eid.weight"
-"""The ends of names of tensors with whole numbers: experts by token (DeepSeek 4)."""
+_NUMBERED: Final = ("tid2eid.weight", "d2t")
+"""The ends of names of tensors with whole numbers: experts by token (DeepSeek 4), and the tokens
+that a drafter guesses."""
 
 _F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d")
 """The ends of names of tensors that are no factors of a matrix product, whatever their shape."""
@@ -53,6 +54,9 @@ def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor])
         raise BadGguf(f"it asks for the position scaling {scaling!r}, which is not known")
     if hparams.architecture in _SLIDING and not layers.window:
         raise BadGguf("none of its layers has a sliding window, although its family needs one")
+    named = hparams.number(Names.Attention.SLIDING_WINDOW)
+    if hparams.architecture == "dflash" and named and not layers.window:
+        raise BadGguf("it names a sliding window, and none of its layers has one")
     predicting = hparams.number(Names.LLM.NEXTN_PREDICT_LAYERS)
     if hparams.architecture != "gemma4-assistant" and layers.count <= predicting:
         raise BadGguf("all of its layers are prediction layers, and none is left to predict for")

@@ -27,6 +27,7 @@ from engines.errors import (
 )
 from engines.models.gguf import heads
 from engines.models.gguf.causes import LOOK, explain
+from engines.models.gguf.features import DFLASH, EAGLE3, Features, read_features, why_not_fed
 from engines.models.gguf.layers import Layers
 from engines.models.gguf.reader import (
     ARCHITECTURE,
@@ -52,7 +53,7 @@ Mtp = Literal["embedded", "drafter", "none"]
 
 _PROJECTOR: Final = "clip"
 GEMMA4_ASSISTANT: Final = "gemma4-assistant"
-_DRAFTERS: Final = {GEMMA4_ASSISTANT, "eagle3", "dflash"}
+_DRAFTERS: Final = {GEMMA4_ASSISTANT, EAGLE3, DFLASH}
 _EMBEDDINGS: Final = {
     "bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2",
     "jina-bert-v3", "eurobert", "gemma-embedding", "llama-embed", "t5encoder",
@@ -78,11 +79,12 @@ class GgufHeader:
     parameters: values in all tensors. size_bytes: of the files. weight_bytes: of the tensors.
     chat_template: Jinja text, None if the file has none. can: what it lets the model do.
     mtp: "embedded" if the file can predict several tokens by itself, "drafter" if it does so
-    for another model, else "none". why_no_head: what keeps the heads that the file claims, or is,
-    from being run, empty if nothing does.
+    for another model, else "none". why_no_head: what keeps the heads that the file claims, or the
+    drafter that it is, from being run, empty if nothing does.
     embedding_length_out: values of the hidden state that goes out to another model.
     vocabulary: a digest of all tokens in their order, empty if they are not in the file.
     own_output: whether its output is a matrix of its own, not its table of tokens.
+    features: what it is fed of the model for which it drafts, None if nothing.
     """
 
     architecture: str
@@ -107,6 +109,7 @@ class GgufHeader:
     embedding_length_out: int = 0
     vocabulary: str = ""
     own_output: bool = False
+    features: Features | None = None
 
     @property
     def block_count(self) -> int:
@@ -323,6 +326,11 @@ def _header(
                 why_no_head = heads.why_not_alone(architecture, nextn, layers.count, names)
             else:
                 why_no_head = heads.why_no_head(architecture, nextn, layers.count, names)
+        by_name = {tensor.name: tensor for tensor in tensors} if kind == "drafter" else {}
+        mask = values.get(Names.Tokenizer.MASK_ID)
+        features = read_features(hparams, mask if isinstance(mask, int) else -1, by_name)
+        if features is not None and layers is not None:
+            why_no_head = why_not_fed(features, layers, by_name)
         return GgufHeader(
             architecture=architecture,
             name=_text(values, Names.General.NAME) or name.removesuffix(".gguf"),
@@ -340,6 +348,7 @@ def _header(
             vocabulary=tokens.digest if isinstance(tokens, Counted) else "",
             own_output=any(heads.is_output(tensor.name) for tensor in tensors),
             why_no_head=why_no_head,
+            features=features,
             chat_template=_text(values, CHAT_TEMPLATE),
             can=abilities(_text(values, CHAT_TEMPLATE)),
             nextn_predict_layers=nextn,
@@ -396,7 +405,7 @@ def _layers(
         if not hparams.number(key):
             raise BadGguf(f"its value {hparams.named(key)} is missing or zero")
     layers = read_layers(hparams)
-    if kind == "chat" or hparams.architecture == GEMMA4_ASSISTANT:
+    if kind in {"chat", "drafter"}:
         guards.check(hparams, layers, tensors)
     return layers
 

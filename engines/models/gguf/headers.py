@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from engines.errors import EngineError, UserError
+from engines.models.gguf.features import Block, Features
 from engines.models.gguf.header import GgufHeader, read_architecture, read_header
 from engines.models.gguf.layers import CacheLayer, Layers
 
@@ -36,9 +37,13 @@ def from_json(text: str) -> GgufHeader:
     """Read a header. Raises ValueError where it is not what `to_json` wrote."""
     try:
         values = json.loads(text)
-        layers = values.pop("layers")
+        layers, features = values.pop("layers"), values.pop("features")
         again = {**values, "tensors": (), "can": tuple(values["can"])}
-        return GgufHeader(**again, layers=_layers(layers) if layers else None)
+        return GgufHeader(
+            **again,
+            layers=_layers(layers) if layers else None,
+            features=_features(features) if features else None,
+        )
     except (TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a header: {error}") from error
 
@@ -54,6 +59,12 @@ def _layers(values: dict[str, Any]) -> Layers:
         name: tuple(CacheLayer(**each) for each in values[name]) for name in _CACHES
     }
     return Layers(**plain, **caches)
+
+
+def _features(values: dict[str, Any]) -> Features:
+    block = values.pop("block")
+    layers = tuple(values.pop("layers"))
+    return Features(layers, **values, block=Block(**block) if block else None)
 
 
 class Headers:

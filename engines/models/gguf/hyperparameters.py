@@ -69,6 +69,12 @@ class Hyperparameters:
             raise BadGguf(f"its value {self.named(key)} is not a text")
         return value
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        value = self._values.get(self.named(key), default)
+        if not isinstance(value, bool):
+            raise BadGguf(f"its value {self.named(key)} is not yes or no")
+        return value
+
     def per_layer(self, key: str, count: int, default: tuple[int, ...]) -> tuple[int, ...]:
         """Return a value for each of `count` layers; a single one stands for all of them."""
         value = self._values.get(self.named(key))

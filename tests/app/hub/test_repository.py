@@ -179,7 +179,7 @@ CATALOGUE = [
         ["muse-glimmer-30B-kquant-17gb.gguf", "muse-glimmer-30B-kquant-dynamic.gguf",
          "dflash-kquant.gguf", "mmproj-kquant.gguf"],
         {"muse-glimmer-30B-kquant-17gb", "muse-glimmer-30B-kquant-dynamic"},
-        None, "mmproj-kquant.gguf",
+        "dflash-kquant.gguf", "mmproj-kquant.gguf",
     ),
     ("Qwen/Qwen3-Embedding-0.6B-GGUF", ["Qwen3-Embedding-0.6B-Q8_0.gguf"], {"Q8_0"}, None, None),
     (
@@ -226,6 +226,14 @@ def test_repositories_that_people_use(
 )
 def test_sidecars_are_told_by_their_names(name: str, kind: str) -> None:
     assert kind_of(name) == kind
+
+
+def test_what_was_cut_off_from_a_model_goes_before_what_was_trained_for_it() -> None:
+    trained = ["eagle3-a-Q4_0.gguf", "dspark-a-Q8_0.gguf"]
+    choice = choose(files("a-Q4_0.gguf", *trained, "draft-a-Q4_0.gguf"))
+    assert path(choice.along_with(choice.variants[0])) == "eagle3-a-Q4_0.gguf"
+    choice = choose(files("a-Q4_0.gguf", *trained, "mtp-a-Q8_0.gguf"))
+    assert path(choice.along_with(choice.variants[0])) == "mtp-a-Q8_0.gguf"
 
 
 def test_a_repository_of_drafters_has_no_model_to_choose() -> None:

@@ -14,6 +14,7 @@ from engines.types import LoadPlan
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER, Pair
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
 from tests.support.made_apart import cut_off
+from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.mtp_models import quantised, write_qwen, write_step
 from tests.support.trusting import TrustingProbe
 
@@ -68,11 +69,21 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
         "heads": Pair(heads),
         "head apart": Pair(*cut_off(head, folder / "trunk.gguf", folder / "mtp-trunk.gguf")),
         "model": Pair(STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")),
+        "eagle": Pair(head, write_eagle(folder / "eagle.gguf")),
+        "dflash": Pair(head, write_dflash(folder / "dflash.gguf")),
+        "dflash 2": Pair(head, write_dflash(folder / "dflash2.gguf", second=True)),
+        "dspark": Pair(head, write_dflash(folder / "dspark.gguf", markov=True)),
         "heads apart": Pair(*cut_off(heads, folder / "stem.gguf", folder / "mtp-stem.gguf")),
     }
 
 
-@pytest.fixture(params=["drafter", "head", "heads", "head apart", "heads apart", "model"])
+DRAFTING = (
+    "drafter", "head", "heads", "head apart", "heads apart", "model", "eagle", "dflash",
+    "dflash 2", "dspark",
+)  # fmt: skip
+
+
+@pytest.fixture(params=DRAFTING)
 def pair(request: pytest.FixtureRequest, pairs: dict[str, Pair]) -> Pair:
     return pairs[request.param]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +18,7 @@ from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
+from engines.llamacpp.speculative.draft_context import BlockContext, LayerRows
 from engines.types import (
     ChatRequest,
     Done,
@@ -121,7 +122,7 @@ def test_the_switch_needs_no_reload(engine: LlamaCppEngine) -> None:
     assert engine._loaded is loaded
 
 
-@pytest.mark.parametrize("kind", ["head apart", "model"])
+@pytest.mark.parametrize("kind", ["head apart", "model", "eagle", "dflash"])
 def test_what_another_drafter_kept_is_not_taken(
     load: Load, pairs: dict[str, Pair], kind: str, tmp_path: Path
 ) -> None:
@@ -171,8 +172,56 @@ def test_drafts_are_good_after_answers_without_them(engine: LlamaCppEngine) -> N
     assert report.accepted > report.drafted // 2
 
 
-def test_a_chat_comes_back_with_what_its_head_knows(load: Load, pairs: dict[str, Pair]) -> None:
-    engine = load(pairs["head"].model, context=1024)
+@pytest.mark.parametrize("kind", ["eagle", "dflash", "dflash 2", "dspark"])
+def test_guesses_need_what_went_into_the_models_layers(
+    load: Load, pairs: dict[str, Pair], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = pairs[kind]
+    engine = load(pair.model, drafter=pair.drafter, kept_bytes=0)
+    shares, texts = [], []
+    for fed in (True, False):
+        assert engine._loaded is not None
+        engine._loaded.cache.clear()
+        with monkeypatch.context() as patched:
+            if not fed:
+                patched.setattr(LayerRows, "take", lambda *_: None)
+            events = run(engine, drafting(QUESTION, 1))
+        report = done_of(events).mtp
+        shares.append(report.accepted / report.drafted)
+        texts.append(text_of(events))
+    assert texts[0] == texts[1]
+    assert shares[0] > 0.7
+    assert shares[1] < shares[0] - 0.05
+
+
+def test_a_block_has_room_for_as_many_guesses_as_are_wanted(
+    load: Load, pairs: dict[str, Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = pairs["dflash"]
+    engine = load(pair.model, drafter=pair.drafter)
+    asked, lengths = replace(QUESTION, max_tokens=40), []
+    evaluate = BlockContext.evaluate
+
+    def noted(draft: BlockContext, tokens: Sequence[int], start: int, *, outputs: int) -> int:
+        lengths.append(len(tokens))
+        return evaluate(draft, tokens, start, outputs=outputs)
+
+    monkeypatch.setattr(BlockContext, "evaluate", noted)
+    found = {}
+    for depth in (2, 8):
+        lengths.clear()
+        run(engine, drafting(asked, depth))
+        found[depth] = list(lengths)
+    assert found[2][:5] == [9, 3, 3, 3, 3]
+    assert found[8][:5] == [9] * 5
+
+
+@pytest.mark.parametrize("kind", ["head", "eagle", "dflash"])
+def test_a_chat_comes_back_with_what_its_head_knows(
+    load: Load, pairs: dict[str, Pair], kind: str
+) -> None:
+    pair = pairs[kind]
+    engine = load(pair.model, drafter=pair.drafter, context=1024)
     run(engine, drafting(replace(QUESTION, chat="one"), 1))
     assert engine._loaded is not None
     drafter = engine._loaded.drafting.drafter
@@ -185,7 +234,9 @@ def test_a_chat_comes_back_with_what_its_head_knows(load: Load, pairs: dict[str,
     assert drafter._length >= length - 8  # type: ignore[union-attr]
     assert engine._loaded.drafting.context is not None
     memory, api = engine._loaded.drafting.context.memory, engine._loaded.native.api
-    assert int(api.llama_memory_seq_pos_min(memory, 0)) == 0
+    begins = int(api.llama_memory_seq_pos_min(memory, 0))
+    # Of a sliding layer only what it still looks at is put away.
+    assert begins == 0 or kind == "dflash"
 
 
 def test_on_drafts_and_reports(engine: LlamaCppEngine) -> None:

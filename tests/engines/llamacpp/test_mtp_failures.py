@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,12 @@ def test_what_cannot_be_put_away_does_not_keep_a_model_in_memory(
 
 @pytest.mark.parametrize(
     ("shape", "batch", "draft_max"),
-    [("heads", 64, 1), ("heads", 2, 8), ("head", 8, 8), ("head", 2, 8), ("drafter", 2, 8)],
+    [
+        ("heads", 64, 1),
+        ("heads", 2, 8),
+        *product(["head", "eagle", "dflash", "dflash 2", "dspark"], [8, 2], [8]),
+        ("drafter", 2, 8),
+    ],
 )
 def test_no_batch_or_depth_is_too_small(
     load: Load, pairs: dict[str, Pair], shape: str, batch: int, draft_max: int
@@ -72,11 +78,11 @@ def test_no_batch_or_depth_is_too_small(
     assert text_of(run(engine, drafting(request, 8))) == text_of(run(engine, plain(request)))
 
 
-@pytest.mark.parametrize("shape", ["head", "heads"])
+@pytest.mark.parametrize("shape", ["head", "heads", "eagle", "dflash"])
 def test_a_cancelled_answer_costs_a_head_nothing(
     load: Load, pairs: dict[str, Pair], shape: str
 ) -> None:
-    engine = load(pairs[shape].model)
+    engine = load(pairs[shape].model, drafter=pairs[shape].drafter)
     stopped(engine, drafting(QUESTION, 1), 9)
     assert engine._loaded is not None
     assert engine._loaded.drafting.save() is not None
@@ -105,6 +111,31 @@ def test_a_head_that_fails_once_joins_in_again(load: Load, pairs: dict[str, Pair
     events = run(engine, drafting(QUESTION, 1))
     assert not failures
     assert [expected - found for found, expected in known if found != expected] == [16]
+    report = done_of(events).mtp
+    assert report.accepted > report.drafted // 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [("eagle", "_encode"), ("eagle", "evaluate"), ("dflash", "remember"), ("dflash", "evaluate")],
+)
+def test_a_fed_drafter_that_fails_once_joins_in_again(
+    load: Load, pairs: dict[str, Pair], kind: str, step: str
+) -> None:
+    engine = load(pairs[kind].model, drafter=pairs[kind].drafter, batch=16)
+    whole = text_of(run(engine, drafting(QUESTION, 1)))
+    assert engine._loaded is not None
+    engine._loaded.cache.clear()
+    draft = engine._loaded.drafting.context
+    real, failures = getattr(draft, step), [-1]
+
+    def fail_once(*given: object, **named: object) -> object:
+        return failures.pop() if failures else real(*given, **named)
+
+    setattr(draft, step, fail_once)
+    events = run(engine, drafting(QUESTION, 1))
+    assert not failures
+    assert text_of(events) == whole
     report = done_of(events).mtp
     assert report.accepted > report.drafted // 2
 

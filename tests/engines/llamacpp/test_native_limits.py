@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from engines.models.gguf.features import feeds
 from tests.engines.llamacpp.random_models import byte_tokenizer, write_random_llama
 from tests.faults.gguf_parts import put_together, take_apart
+from tests.support.made_architectures import MODELS, write_made
 from tests.support.paths import ROOT
 
 BEGIN = """
@@ -51,15 +53,20 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def survives(model: Path, text: str) -> str:
     """What a process prints that loads `model` and does what `text` says, and does not end."""
-    child = subprocess.run(
+    child = ended(model, text)
+    assert child.returncode == 0, child.stderr
+    return child.stdout.strip()
+
+
+def ended(model: Path, text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, "-c", BEGIN + text, str(model)],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=100,
+        check=False,
     )
-    assert child.returncode == 0, child.stderr
-    return child.stdout.strip()
 
 
 EVALUATIONS = {
@@ -157,3 +164,23 @@ def test_plans_at_their_limits_load_or_are_refused(small: Path) -> None:
         "print('done')"
     )
     assert survives(small, text).endswith("done")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_only_models_that_feed_drafters_tell_what_goes_into_their_layers(
+    name: str, tmp_path: Path
+) -> None:
+    """Of any other it must not be asked."""
+    text = (
+        "context.expose_layers((0, 1))\n"
+        "assert context.evaluate([1, 2], 0, outputs=1) == 0\n"
+        "assert engine._loaded.native.layers.address(context.pointer, 1)\n"
+        "context.hide()\n"
+        "assert context.evaluate([3], 2, outputs=1) == 0\n"
+        "print('told')"
+    )
+    child = ended(write_made(tmp_path, name), text)
+    if feeds(MODELS[name][0]):
+        assert child.stdout.strip() == "told", child.stderr
+    else:
+        assert "layer input tensor is null" in child.stderr

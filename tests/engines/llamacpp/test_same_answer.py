@@ -16,6 +16,7 @@ from engines.types import MAX_DEPTH, ChatRequest, Message, MtpCheck, Sampling
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER
 from tests.support.made_apart import cut_off
+from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.mtp_models import Quantisation, Qwen, quantised, write_qwen, write_step
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
@@ -47,7 +48,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Quantisati
                 made[family] = cut_off(whole, folder / "t.gguf", folder / "mtp-t.gguf")
             elif family == "experts apart":
                 whole = write_qwen(folder / "experts.gguf", Qwen(experts=4))
-                made[family] = cut_off(whole, folder / "e.gguf", folder / "mtp-e.gguf")
+                made[family] = cut_off(whole, folder / "x.gguf", folder / "mtp-x.gguf")
+            elif family == "eagle":
+                made[family] = write_qwen(folder / "e.gguf"), write_eagle(folder / "eagle.gguf")
+            elif family in {"dflash", "dflash 2", "dspark"}:
+                how = {"markov": family == "dspark", "second": family == "dflash 2"}
+                block = write_dflash(folder / f"{family}.gguf", **how)
+                made[family] = write_qwen(folder / "d.gguf"), block
             else:
                 made[family] = write_qwen(folder / "q.gguf"), None
         plain = made[family]
@@ -83,7 +90,8 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
 # How a family goes back is tried at length; another quantisation differs in its sums alone.
 CASES = [
     *product(["starter", "qwen", "step", "apart"], [("F16", 1000), ("Q8_0", 50), ("Q4_0", 50)]),
-    *product(["experts apart", "model"], [("F16", 1000)]),
+    *product(["experts apart", "model", "eagle", "dflash", "dflash 2", "dspark"], [("F16", 1000)]),
+    *product(["eagle", "dflash", "dspark"], [("Q4_0", 50)]),
 ]
 
 

@@ -31,6 +31,7 @@ from tests.engines.gguf_files import (
     write_qwen35,
 )
 from tests.support.made_apart import cut_off
+from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.made_gguf import STARTER
 from tests.support.mtp_models import write_qwen
 
@@ -118,12 +119,14 @@ def open_context(
     return opened
 
 
-def open_draft_context(native: Native, loaded: Any, target: Any, context: int, batch: int) -> Any:
+def open_draft_context(
+    native: Native, loaded: Any, target: Any, context: int, batch: int, *, fed: bool = False
+) -> Any:
     params = native.api.llama_context_default_params()
     params.n_ctx, params.n_batch, params.n_ubatch = context, batch, batch
     params.n_seq_max = params.n_outputs_max = 1
-    params.swa_full = False
-    params.ctx_type, params.ctx_other = 1, target
+    params.swa_full = fed
+    params.ctx_type, params.ctx_other = 0 if fed else 1, target
     opened = native.api.llama_init_from_model(loaded, params)
     assert opened
     return opened
@@ -231,8 +234,11 @@ class TestDrafting:
     """What drafting ahead adds, against what the library says of both its contexts."""
 
     @pytest.fixture(
-        params=["starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart"]
-    )
+        params=[
+            "starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart",
+            "eagle", "dflash", "dflash 2", "dspark",
+        ]
+    )  # fmt: skip
     def pair(self, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path | None]:
         model, drafter = tmp_path / "m.gguf", tmp_path / "d.gguf"
         match request.param:
@@ -247,6 +253,11 @@ class TestDrafting:
                 return write_qwen35(model), None
             case "qwen apart":
                 return cut_off(write_qwen(tmp_path / "whole.gguf"), model, drafter)
+            case "eagle":
+                return write_qwen(model), write_eagle(drafter)
+            case "dflash" | "dflash 2" | "dspark" as kind:
+                how = {"markov": kind == "dspark", "second": kind == "dflash 2"}
+                return write_qwen(model), write_dflash(drafter, **how)
         return write_qwen(model), None
 
     @pytest.mark.parametrize(("context", "batch"), [(4096, 512), (8192, 512), (2048, 64)])
@@ -268,13 +279,20 @@ class TestDrafting:
         assert replace(mine, drafter=0) == without
         weights = drafter.weight_bytes if drafter else header.weight_bytes - without.weights
         # A drafter's context names the cache that it shares, which is no new one.
-        shares = drafter is not None and not drafter.heads_alone
+        features = drafter.features if drafter else None
+        shares = drafter is not None and not drafter.heads_alone and features is None
         caches = 0.0 if shares else mebibytes(log, CACHE_SIZE) - mebibytes(plain, CACHE_SIZE)
         compute = mebibytes(log, COMPUTE) - mebibytes(plain, COMPUTE)
         # Not in the log: the logits of all rows, and the hidden states that go to the drafter.
         its_batch = 1 if shares else min(batch, HEAD_BATCH)
         states = 2 + depth if shares else batch + 4 * its_batch
         rows = 4 * (1 + depth) * header.vocab_size + 4 * states * header.embedding_length
+        if features is not None:
+            made = its_batch if features.block is None else 1 + depth
+            fed = 4 * len(features.layers) * features.width
+            rows = 4 * (depth + made) * header.vocab_size + 4 * 4 * its_batch * features.width
+            # Twice in the model, in its graph and as a result.
+            rows += (2 * batch + 3 * its_batch) * fed
         theirs = weights + (caches + compute) * MIB + rows
         tables = 512 * drafter.vocab_size if drafter else 0
         beside = tables + graph_bytes(drafter or header, its_batch)
@@ -331,9 +349,11 @@ class TestDrafting:
             caplog.clear()
             target = open_context(native, loaded, context, batch, depth=depth)
             weights = load(native, pair[1], mtp=True) if pair[1] else loaded
-            shares = pair[1] is not None and not read_header(pair[1]).heads_alone
+            drafter = read_header(pair[1]) if pair[1] else None
+            fed = drafter is not None and drafter.features is not None
+            shares = drafter is not None and not drafter.heads_alone and not fed
             its_batch = 1 if shares else min(batch, HEAD_BATCH)
-            draft = open_draft_context(native, weights, target, context, its_batch)
+            draft = open_draft_context(native, weights, target, context, its_batch, fed=fed)
             log = list(caplog.messages)
         api.llama_free(draft)
         api.llama_free(target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 
 from engines.errors import DrafterMismatch, ModelDamaged
+from engines.models.gguf.features import Block, Features
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.models.pairing import best, mtp_advice, pairs, require_pair, require_runnable
 from tests.engines.gguf_files import (
@@ -25,7 +27,9 @@ from tests.engines.gguf_files import (
     write_qwen35,
 )
 from tests.support.made_apart import cut_off
+from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.made_gguf import STARTER
+from tests.support.mtp_models import write_qwen
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 
@@ -53,7 +57,6 @@ def test_the_starter_pair_belongs_together(target: GgufHeader, drafter: GgufHead
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"architecture": "eagle3", "nextn_predict_layers": 0}, "cannot run drafters of the kind"),
         ({"kind": "projector"}, "It is not a drafter"),
         ({"nextn_predict_layers": 1}, "contradicts itself"),
         ({"vocab_size": 2047}, "knows 2,047 tokens, and the model 2,048"),
@@ -150,11 +153,124 @@ def test_a_drafter_without_a_window_never_reaches_the_library(tmp_path: Path) ->
         read_header(path)
 
 
-@pytest.mark.parametrize("architecture", ["eagle3", "dflash"])
-def test_drafters_that_cannot_be_run_are_named(tmp_path: Path, architecture: str) -> None:
-    header = read_header(write_gguf(tmp_path / "m.gguf", architecture, LLAMA, {}))
-    with pytest.raises(DrafterMismatch, match=f"drafters of the kind {architecture}"):
+EAGLE: dict[str, Any] = {
+    **LLAMA, "block_count": 1, "target_layers": [1, 2, 3], "target_hidden_size": 256,
+}  # fmt: skip
+DFLASH: dict[str, Any] = {**LLAMA, "block_size": 9, "target_layers": [1, 2, 3]}
+MASK = {"tokenizer.ggml.mask_token_id": 4}
+
+
+def fed(
+    path: Path,
+    architecture: str,
+    changes: dict[str, Any] | None = None,
+    tensors: Sequence[str] = (),
+    general: dict[str, object] | None = None,
+) -> GgufHeader:
+    """A drafter that is fed what goes into layers of its model."""
+    values = (EAGLE if architecture == "eagle3" else DFLASH) | (changes or {})
+    shapes = {name: [256] for name in tensors}
+    return read_header(
+        write_gguf(path, architecture, values, shapes, MASK if general is None else general)
+    )
+
+
+def test_a_drafter_says_what_it_is_fed(tmp_path: Path) -> None:
+    eagle = fed(tmp_path / "e.gguf", "eagle3", tensors=["output.weight"])
+    assert eagle.features == Features((1, 2, 3), 256, None, own_table=False, own_output=True)
+    plain = fed(tmp_path / "d.gguf", "dflash").features
+    assert plain == Features((1, 2, 3), 256, Block(9, 4), own_table=False, own_output=False)
+    assert (Block(9, 4).first, Block(9, 4).most) == (1, 8)
+    marked = fed(tmp_path / "s.gguf", "dflash", tensors=["markov_w1.weight"]).features
+    assert marked is not None
+    assert marked.block == Block(9, 4, first=0)
+    second = fed(tmp_path / "2.gguf", "dflash", {"selector_top_k": 8}, ["selector_hidden.weight"])
+    assert second.features is not None
+    assert second.features.block == Block(9, 4, choices=8)
+    changes = {"sample_from_anchor": False, "attention.causal": True}
+    other = fed(tmp_path / "t.gguf", "dflash", changes, ["markov_w1.weight"]).features
+    assert other is not None
+    assert other.block == Block(9, 4, causal=True, first=1)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "changes", "tensors", "reason"),
+    [
+        ("eagle3", {"target_layers": []}, [], "which layers of its model"),
+        ("eagle3", {"target_hidden_size": 0}, [], "which layers of its model"),
+        ("eagle3", {"target_layers": [1, 2]}, [], "not one layer that reads 3"),
+        ("eagle3", {"block_count": 2}, [], "not one layer that reads 3"),
+        ("eagle3", {"attention.value_length": 64}, [], "not of one length"),
+        ("eagle3", {}, ["d2t"], "some of the tokens only"),
+        ("dflash", {}, ["blk.0.hc_attn_fn.weight"], "DeepSeek 4"),
+        ("dflash", {"block_size": 1}, [], "how many tokens"),
+        ("dflash", {}, ["markov_w1.weight"], ""),
+    ],
+)
+def test_one_that_cannot_be_run_says_why(
+    tmp_path: Path, architecture: str, changes: dict[str, Any], tensors: list[str], reason: str
+) -> None:
+    header = fed(tmp_path / "m.gguf", architecture, changes, tensors)
+    if not reason:
         require_runnable(header)
+        return
+    with pytest.raises(DrafterMismatch, match=reason):
+        require_runnable(header)
+
+
+def test_a_window_that_no_layer_has_never_reaches_the_library(tmp_path: Path) -> None:
+    window = {"attention.sliding_window": 64}
+    with pytest.raises(ModelDamaged, match="none of its layers has one"):
+        fed(tmp_path / "m.gguf", "dflash", window)
+    slides = window | {"attention.sliding_window_pattern": [True, False, True, False]}
+    require_runnable(fed(tmp_path / "n.gguf", "dflash", slides))
+
+
+def test_one_that_guesses_blocks_needs_a_token_for_the_unknown(tmp_path: Path) -> None:
+    header = fed(tmp_path / "m.gguf", "dflash", general={})
+    with pytest.raises(DrafterMismatch, match="which token stands for those that are not known"):
+        require_runnable(header)
+
+
+@pytest.mark.parametrize("write", [write_eagle, write_dflash])
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"architecture": "cohere2"}, "does not tell of models of the kind cohere2"),
+        ({"architecture": "qwen3next"}, "memory of qwen3next models cannot take tokens back"),
+        ({"vocabulary": "0"}, "different vocabularies of the same size"),
+        ({"vocab_size": 9}, "knows 2,048 tokens, and the model 9"),
+        ({"embedding_length": 64}, "model of width 128, and this one has 64"),
+        ({"nextn_predict_layers": 2}, "reads layer 3 of its model, and this one has 3"),
+    ],
+)
+def test_one_that_is_fed_is_for_models_of_its_shape(
+    tmp_path: Path, write: Callable[[Path], Path], change: dict[str, Any], reason: str
+) -> None:
+    target, drafter = (
+        read_header(write_qwen(tmp_path / "q.gguf")),
+        read_header(write(tmp_path / "d")),
+    )
+    require_pair(target, drafter)
+    with pytest.raises(DrafterMismatch, match=reason):
+        require_pair(replace(target, **change), drafter)
+
+
+def test_what_a_drafter_has_of_its_own_may_be_of_another_width(tmp_path: Path) -> None:
+    target = read_header(write_qwen(tmp_path / "q.gguf"))
+    drafter = replace(read_header(write_eagle(tmp_path / "e.gguf")), embedding_length=64)
+    with pytest.raises(DrafterMismatch, match="model of width 64"):
+        require_pair(target, drafter)
+    assert drafter.features is not None
+    own = replace(drafter.features, own_table=True, own_output=True)
+    require_pair(target, replace(drafter, features=own))
+
+
+def test_the_output_of_the_last_layer_is_told_by_some_models_only(tmp_path: Path) -> None:
+    drafter = read_header(write_dflash(tmp_path / "d.gguf"))
+    target = replace(read_header(write_qwen(tmp_path / "q.gguf")), nextn_predict_layers=2)
+    assert not pairs(target, drafter)
+    assert pairs(replace(target, architecture="nemotron_h"), drafter)
 
 
 @pytest.fixture(scope="module")
@@ -248,6 +364,17 @@ class TestBest:
         assert best(target, found) == Path("exact")
         assert best(target, [*found, (Path("like"), like)]) == Path("like")
         assert best(target, [(Path("wrong"), wrong)]) is None
+
+    def test_what_was_cut_off_from_the_model_goes_before_what_is_fed_by_it(
+        self, tmp_path: Path
+    ) -> None:
+        whole = write_qwen(tmp_path / "w.gguf")
+        target, head = map(read_header, cut_off(whole, tmp_path / "t.gguf", tmp_path / "h.gguf"))
+        eagle = read_header(write_eagle(tmp_path / "e.gguf"))
+        eagle = replace(eagle, quantisation=target.quantisation, weight_bytes=head.weight_bytes + 1)
+        found = [(Path("eagle"), eagle), (Path("head"), replace(head, quantisation="Q8_0"))]
+        assert best(target, found) == Path("head")
+        assert best(target, found[:1]) == Path("eagle")
 
 
 class TestAdvice:

@@ -16,6 +16,7 @@ from engines.models.gguf.header import read_header
 from engines.models.gguf.headers import Headers
 from tests.app.services.models.collection.layouts import some_parts
 from tests.engines.gguf_files import write_assistant, write_gemma4, write_llama
+from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.services import Services
 
 
@@ -46,7 +47,8 @@ def run(known: KnownHeaders, path: Path) -> None:
 
 
 def test_facts_outlive_the_run(known: KnownHeaders, reads: list[str], tmp_path: Path) -> None:
-    for path in (write_llama(tmp_path / "m.gguf"), write_gemma4(tmp_path / "g.gguf")):
+    writers = (write_llama, write_gemma4, write_eagle, write_dflash)
+    for path in (write(tmp_path / f"{write.__name__}.gguf") for write in writers):
         run(known, path)
         run(known, path)
         assert reads == [path.name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from app.wiring.shipped import STARTER, STARTER_DRAFTER
 from engines.errors import DrafterMismatch, ModelDamaged, ModelNotFound, NotAChatModel, NotAModel
 from tests.engines.checkpoint_files import TARGET
 from tests.engines.gguf_files import LLAMA, write_assistant, write_gemma4, write_gguf, write_llama
-from tests.support.mtp_models import quantised
+from tests.support.made_fed import write_dflash, write_eagle
+from tests.support.mtp_models import quantised, write_qwen
 from tests.support.services import Services
 
 
@@ -164,12 +166,25 @@ class TestDrafters:
         assert caught.value.do == "Add its model first, then the drafter."
 
     @pytest.mark.parametrize("architecture", ["eagle3", "dflash"])
-    def test_kinds_that_cannot_be_run_are_refused(
+    def test_one_that_cannot_be_run_is_refused(
         self, services: Services, tmp_path: Path, architecture: str
     ) -> None:
         path = write_gguf(tmp_path / "d.gguf", architecture, LLAMA, {})
-        with pytest.raises(DrafterMismatch, match=f"drafters of the kind {architecture}"):
+        with pytest.raises(DrafterMismatch, match="which layers of its model"):
             services.library.add(path)
+
+    @pytest.mark.parametrize("write", [write_eagle, write_dflash])
+    def test_one_that_is_fed_by_its_model_comes_with_it(
+        self, services: Services, tmp_path: Path, write: Callable[[Path], Path]
+    ) -> None:
+        library = services.library
+        library.add(write_qwen(tmp_path / "qwen.gguf"))
+        library.add(write_llama(tmp_path / "llama.gguf"))
+        (tmp_path / "elsewhere").mkdir()
+        drafter = write(tmp_path / "elsewhere" / "d.gguf")
+        library.add(drafter)
+        assert library.find("qwen").drafter == drafter
+        assert library.find("llama").drafter is None
 
     def test_models_of_other_families_have_none(self, services: Services, models: Path) -> None:
         write_assistant(models / "d.gguf")

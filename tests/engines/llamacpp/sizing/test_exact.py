@@ -28,6 +28,7 @@ from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.sizing.conftest import Made
 from tests.support.made_apart import cut_off
 from tests.support.made_architectures import MODELS
+from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.made_gguf import STARTER
 from tests.support.mtp_models import quantised, write_gemma, write_qwen, write_step
 from tests.support.paths import ROOT
@@ -66,6 +67,12 @@ def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
             return STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")
         case "apart":
             return cut_off(write_qwen(folder / "whole.gguf"), model, folder / "mtp-m.gguf")
+        case "eagle":
+            return write_qwen(model), write_eagle(folder / "d.gguf")
+        case "dflash":
+            return write_qwen(model), write_dflash(folder / "d.gguf")
+        case "dflash 2":
+            return write_qwen(model), write_dflash(folder / "d.gguf", second=True)
         case _:
             write_step(model)
     return model, None
@@ -111,7 +118,9 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
         assert 0.99 <= compute_bytes(header, context, rows) / real.compute <= 1.3
 
 
-@pytest.mark.parametrize("kind", ["starter", "gemma", "qwen", "step", "apart", "model"])
+@pytest.mark.parametrize(
+    "kind", ["starter", "gemma", "qwen", "step", "apart", "model", "eagle", "dflash", "dflash 2"]
+)
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:
     model, drafter = pair_of(kind, tmp_path)

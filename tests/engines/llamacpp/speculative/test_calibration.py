@@ -97,25 +97,33 @@ def test_a_slow_model_gets_one_round_and_in_that_one_step_may_be_held_up(
 
 @pytest.mark.parametrize("stall", [None, 0, 1, 2])
 def test_so_may_one_draft(monkeypatch: pytest.MonkeyPatch, stall: int | None) -> None:
+    times = [0.001 + (0.2 if made == stall else 0.0) for made in range(3)]
+    assert drafted(monkeypatch, times) == pytest.approx(0.001)
+
+
+def test_drafts_of_one_call_share_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [0.009, 0.0, 0.0]
+    assert drafted(monkeypatch, times, at_once=True) == pytest.approx(0.003)
+
+
+def drafted(monkeypatch: pytest.MonkeyPatch, times: list[float], *, at_once: bool = False) -> float:
+    """What a draft is said to take whose tokens come after these times each."""
     now = 0.0
 
     def propose(_token: int, _position: int, more: More) -> None:
         nonlocal now
-        made, going = 0, True
-        while going:
-            now += 0.001 + (0.2 if made == stall else 0.0)
-            made += 1
-            going = more(0, 7)
-        assert made == 3
+        for number, seconds in enumerate(times):
+            now += seconds
+            assert more(0, 7) is (number < len(times) - 1)
 
     monkeypatch.setattr(calibration, "perf_counter", lambda: now)
     anything: Any = SimpleNamespace(
         drafts=8,
+        at_once=at_once,
         clear=lambda: None,
         restore=lambda _: None,
         evaluate=lambda *_, **__: EVALUATED,
         observe=lambda *_: None,
         propose=propose,
     )
-
-    assert calibration._draft(anything, anything, anything, anything) == pytest.approx(0.001)
+    return calibration._draft(anything, anything, anything, anything)

@@ -20,6 +20,7 @@ class Counting:
     """A drafter that guesses the numbers that follow; `wrong` it gets wrong."""
 
     kind: MtpKind = "drafter"
+    at_once = False
 
     def __init__(self, wrong: int) -> None:
         self.wrong = wrong

@@ -1,0 +1,145 @@
+"""What drafters say that are fed what goes into some layers of their model: Eagle-3 and DFlash.
+
+Source: src/models/eagle3.cpp and dflash.cpp of the llama.cpp that Hearth pins, what its
+conversion/llama.py and qwen.py write, and common/speculative.cpp for what it reads of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from engines.models.gguf.layers import Layers
+from engines.models.gguf.reader import Tensor
+
+if TYPE_CHECKING:
+    from engines.models.gguf.hyperparameters import Hyperparameters
+
+EAGLE3: Final = "eagle3"
+DFLASH: Final = "dflash"
+
+# The package 0.19.0 has no names for these.
+_LAYERS: Final = "{arch}.target_layers"
+_WIDTH: Final = "{arch}.target_hidden_size"
+_BLOCK: Final = "{arch}.block_size"
+_FROM_ANCHOR: Final = "{arch}.sample_from_anchor"
+_CHOICES: Final = "{arch}.selector_top_k"
+_USUAL_BLOCK: Final = 16
+_EAGLE_LAYERS: Final = 3
+
+# Whose graphs give what goes into each layer; any other would end the process.
+_FEEDING: Final = {
+    "bailingmoe3", "deepseek4", "gemma4", "gpt-oss", "hunyuan-dense", "hunyuan_vl", "lfm2",
+    "lfm2moe", "llama", "mimo2", "minimax-01", "minimax-m2", "muse-glimmer", "nanbeige",
+    "nemotron_h", "nemotron_h_moe", "qwen3", "qwen35", "qwen35moe", "qwen3moe", "qwen3next",
+}  # fmt: skip
+# Of these also what comes out of the last one.
+_FEEDING_LAST: Final = {"deepseek4", "mimo2", "nemotron_h", "nemotron_h_moe"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """How a drafter guesses several tokens in one call, in which one stands for all those unknown.
+
+    size: tokens in a call, as it was trained. mask: the one that stands for them. causal: whether
+    each sees those before it only. first: the row of the first guess, 0 where the known token
+    gives one, else 1. choices: how many tokens it weighs against each other at each place, by the
+    one chosen before (DFlash 2); 0 where the likeliest is its guess.
+    """
+
+    size: int
+    mask: int
+    causal: bool = False
+    first: int = 1
+    choices: int = 0
+
+    @property
+    def most(self) -> int:
+        """The most tokens that it guesses."""
+        return self.size - self.first
+
+
+@dataclass(frozen=True)
+class Features:
+    """What a drafter is fed, for each token: what goes into some layers of its model.
+
+    layers: their numbers, in the order in which it takes them. width: values from each of them.
+    block: None for one that guesses one token after another.
+    own_table, own_output: whether it has what the model would otherwise have to lend it.
+    """
+
+    layers: tuple[int, ...]
+    width: int
+    block: Block | None
+    own_table: bool
+    own_output: bool
+
+
+def feeds(architecture: str, layer: int = 0, layers: int = 1) -> bool:
+    """Tell whether models of this kind and so many layers tell what goes into this one of them."""
+    known = architecture in _FEEDING
+    return known and (layer < layers or (layer == layers and architecture in _FEEDING_LAST))
+
+
+def read_features(
+    hparams: Hyperparameters, mask: int, tensors: Mapping[str, Tensor]
+) -> Features | None:
+    """Read what a drafter is fed; None for what is no such drafter. Raises BadGguf.
+
+    mask: the token that the file's tokenizer names for what is not known, -1 for none.
+    """
+    from gguf import Keys as Names
+
+    if hparams.architecture not in (EAGLE3, DFLASH):
+        return None
+    width = hparams.number(Names.LLM.EMBEDDING_LENGTH)
+    block = None
+    if hparams.architecture == EAGLE3:
+        width = hparams.number(_WIDTH)
+    else:
+        marked = "markov_w1.weight" in tensors
+        block = Block(
+            hparams.number(_BLOCK, 0 if marked else _USUAL_BLOCK),
+            mask,
+            hparams.flag(Names.Attention.CAUSAL, default=False),
+            0 if marked and hparams.flag(_FROM_ANCHOR, default=True) else 1,
+            hparams.number(_CHOICES) if "selector_hidden.weight" in tensors else 0,
+        )
+    return Features(
+        hparams.numbers(_LAYERS),
+        width,
+        block,
+        own_table="token_embd.weight" in tensors,
+        own_output="output.weight" in tensors,
+    )
+
+
+def why_not_fed(features: Features, layers: Layers, tensors: Mapping[str, Tensor]) -> str:
+    """Say why such a drafter cannot be run; empty if it can."""
+    return next(_troubles(features, layers, tensors), "")
+
+
+def _troubles(features: Features, layers: Layers, tensors: Mapping[str, Tensor]) -> Iterator[str]:
+    if not features.layers or not features.width:
+        yield "It does not say which layers of its model it reads."
+    if layers.key_length != layers.value_length:
+        yield "Its keys and values are not of one length."
+    if (some := tensors.get("d2t")) is not None:
+        if not features.own_output:
+            yield "It guesses some of the tokens only, and has no output layer for them."
+        if some.type != "I64":
+            yield "Its list of the tokens that it guesses is not one of whole numbers."
+    if features.block is not None:
+        yield from _block_troubles(features.block, tensors)
+    elif len(features.layers) != _EAGLE_LAYERS or layers.count != 1:
+        yield f"It is not one layer that reads {_EAGLE_LAYERS} layers of its model."
+
+
+def _block_troubles(block: Block, tensors: Mapping[str, Tensor]) -> Iterator[str]:
+    if any(".hc_" in name for name in tensors):
+        yield "It is made of DeepSeek 4’s layers, with which Hearth has not been tried."
+    if block.mask < 0:
+        yield "It does not say which token stands for those that are not known."
+    if block.most < 1:
+        yield "It does not say how many tokens it guesses at once."
