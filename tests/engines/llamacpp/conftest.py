@@ -10,11 +10,18 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.resume.states import StateFolder
 from engines.types import LoadPlan
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER, Pair
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
 from tests.support.made_apart import cut_off
-from tests.support.mtp_models import quantised, write_qwen, write_step
+from tests.support.mtp_models import (
+    QWEN_NEXT,
+    quantised,
+    write_mamba,
+    write_qwen,
+    write_step,
+)
 from tests.support.trusting import TrustingProbe
 
 Load = Callable[..., LlamaCppEngine]
@@ -25,8 +32,10 @@ def load() -> Iterator[Load]:
     """Makes an engine with a model loaded: `load(path, context=512, ...)`."""
     engines = []
 
-    def make(model: Path = STARTER, **plan: object) -> LlamaCppEngine:
-        engine = LlamaCppEngine(probe=TrustingProbe())
+    def make(
+        model: Path = STARTER, states: StateFolder | None = None, **plan: object
+    ) -> LlamaCppEngine:
+        engine = LlamaCppEngine(states=states, probe=TrustingProbe())
         engines.append(engine)
         values = {"context": 1024, "threads": 1, "batch_threads": 1} | plan
         engine.load(LoadPlan(model, **values), lambda _: None, CancelToken())  # type: ignore[arg-type]
@@ -69,10 +78,17 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
         "head apart": Pair(*cut_off(head, folder / "trunk.gguf", folder / "mtp-trunk.gguf")),
         "model": Pair(STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")),
         "heads apart": Pair(*cut_off(heads, folder / "stem.gguf", folder / "mtp-stem.gguf")),
+        # Memories that go back only as a whole.
+        "marked head": Pair(write_qwen(folder / "next.gguf", QWEN_NEXT)),
+        "marked": Pair(*write_mamba(folder / "mamba.gguf", folder / "small-llama.gguf")),
     }
 
 
-@pytest.fixture(params=["drafter", "head", "heads", "head apart", "heads apart", "model"])
+@pytest.fixture(
+    params=[
+        "drafter", "head", "heads", "head apart", "heads apart", "model", "marked head", "marked",
+    ]
+)  # fmt: skip
 def pair(request: pytest.FixtureRequest, pairs: dict[str, Pair]) -> Pair:
     return pairs[request.param]
 

@@ -32,7 +32,7 @@ from tests.engines.gguf_files import (
 )
 from tests.support.made_apart import cut_off
 from tests.support.made_gguf import STARTER
-from tests.support.mtp_models import write_qwen
+from tests.support.mtp_models import QWEN_NEXT, write_qwen
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 MIB = 1 << 20
@@ -106,11 +106,20 @@ def load(native: Native, model: Path, *, mtp: bool = False) -> Any:
 
 
 def open_context(
-    native: Native, loaded: Any, context: int, batch: int, kv: KvType = "f16", depth: int = 0
+    native: Native,
+    loaded: Any,
+    context: int,
+    batch: int,
+    kv: KvType = "f16",
+    depth: int = 0,
+    *,
+    marks: bool = False,
 ) -> Any:
     params = native.api.llama_context_default_params()
     params.n_ctx, params.n_batch, params.n_ubatch = context, batch, batch
     params.n_seq_max, params.n_outputs_max, params.n_rs_seq = 1, 1 + depth, depth
+    if marks:
+        params.n_seq_max, params.n_rs_seq, params.kv_unified = 2, 0, True
     params.type_k = params.type_v = KV_TYPES[kv]
     params.swa_full = False
     opened = native.api.llama_init_from_model(loaded, params)
@@ -231,8 +240,11 @@ class TestDrafting:
     """What drafting ahead adds, against what the library says of both its contexts."""
 
     @pytest.fixture(
-        params=["starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart"]
-    )
+        params=[
+            "starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart",
+            "qwen next",
+        ]
+    )  # fmt: skip
     def pair(self, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path | None]:
         model, drafter = tmp_path / "m.gguf", tmp_path / "d.gguf"
         match request.param:
@@ -247,6 +259,8 @@ class TestDrafting:
                 return write_qwen35(model), None
             case "qwen apart":
                 return cut_off(write_qwen(tmp_path / "whole.gguf"), model, drafter)
+            case "qwen next":
+                return write_qwen(model, QWEN_NEXT), None
         return write_qwen(model), None
 
     @pytest.mark.parametrize(("context", "batch"), [(4096, 512), (8192, 512), (2048, 64)])
@@ -329,7 +343,9 @@ class TestDrafting:
             api.llama_free(open_context(native, loaded, context, batch))
             plain = list(caplog.messages)
             caplog.clear()
-            target = open_context(native, loaded, context, batch, depth=depth)
+            header = read_header(pair[0])
+            marks = header.recurrent and not header.keeps_states
+            target = open_context(native, loaded, context, batch, depth=depth, marks=marks)
             weights = load(native, pair[1], mtp=True) if pair[1] else loaded
             shares = pair[1] is not None and not read_header(pair[1]).heads_alone
             its_batch = 1 if shares else min(batch, HEAD_BATCH)

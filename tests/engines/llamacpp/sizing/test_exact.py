@@ -29,7 +29,14 @@ from tests.engines.llamacpp.sizing.conftest import Made
 from tests.support.made_apart import cut_off
 from tests.support.made_architectures import MODELS
 from tests.support.made_gguf import STARTER
-from tests.support.mtp_models import quantised, write_gemma, write_qwen, write_step
+from tests.support.mtp_models import (
+    QWEN_NEXT,
+    quantised,
+    write_gemma,
+    write_mamba,
+    write_qwen,
+    write_step,
+)
 from tests.support.paths import ROOT
 from tests.support.trusting import TrustingProbe
 
@@ -62,6 +69,10 @@ def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
             return write_gemma(model, folder / "d.gguf")
         case "qwen":
             write_qwen(model)
+        case "next":
+            write_qwen(model, QWEN_NEXT)
+        case "mamba":
+            return write_mamba(model, folder / "d.gguf")
         case "model":
             return STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")
         case "apart":
@@ -111,7 +122,9 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
         assert 0.99 <= compute_bytes(header, context, rows) / real.compute <= 1.3
 
 
-@pytest.mark.parametrize("kind", ["starter", "gemma", "qwen", "step", "apart", "model"])
+@pytest.mark.parametrize(
+    "kind", ["starter", "gemma", "qwen", "step", "apart", "model", "next", "mamba"]
+)
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:
     model, drafter = pair_of(kind, tmp_path)
