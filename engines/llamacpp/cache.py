@@ -21,6 +21,9 @@ from engines.llamacpp.resume.states import StateFile, StateFolder
 
 logger = logging.getLogger(__name__)
 
+_MARK: Final = 1
+"""The sequence of a marked state; the one that answers are written in is 0."""
+
 _COPIED: Final = 32
 """The tokens copied from memory or disk in the time that one takes to evaluate, or more."""
 
@@ -134,6 +137,7 @@ class KvCache:
         self._kept = Kept(memory_bytes - for_checkpoints, folder, key)
         self._chat: str | None = None
         self._ahead: tuple[int, ...] = ()
+        self._marked: int | None = None
         self.tokens: list[int] = []
         self._drafting = drafting
 
@@ -186,25 +190,48 @@ class KvCache:
         if state is not None:
             self._checkpoints.add(StateCheckpoint(length, state))
 
-    def roll_back(self, length: int) -> None:
+    def mark(self) -> None:
+        """Mark the state as it is, where it goes back as a whole, before an evaluation on trial.
+
+        Nothing is copied: the state is from now on that of a second sequence, too, so llama.cpp
+        writes the next one to another place.
+        """
+        if self._context.marks:
+            here = self._marked = len(self.tokens)
+            # Between these two positions there are no cells of the attention to share.
+            self._api.llama_memory_seq_cp(self._context.memory, 0, _MARK, here, here)
+
+    def roll_back(self, length: int) -> list[int]:
         """Drop what the last evaluation added behind the first `length` tokens.
 
-        A recurrent state goes back at most `n_rs_seq` tokens, and once after each evaluation.
+        Returns the last of these `length`, if any are no longer held either and have to be
+        evaluated again: a marked state goes back to where it was marked. Others go back at most
+        `n_rs_seq` tokens, and once after each evaluation.
         """
-        if length < len(self.tokens):
-            if not self._api.llama_memory_seq_rm(self._context.memory, 0, length, -1):
-                raise RuntimeError("the KV cache did not give back the tokens of a draft")
-            del self.tokens[length:]
-            self._checkpoints.cut(length)
+        if length >= len(self.tokens):
+            return []
+        held = length if self._marked is None else self._marked
+        again = self.tokens[held:length]
+        if self._marked is not None:
+            self._api.llama_memory_seq_cp(self._context.memory, _MARK, 0, held, held)
+        if not self._api.llama_memory_seq_rm(self._context.memory, 0, held, -1):
+            raise RuntimeError("the KV cache did not give back the tokens of a draft")
+        del self.tokens[held:]
+        self._checkpoints.cut(held)
+        return again
 
     def recover(self, tried: Sequence[int], keep: int | None = None) -> None:
         """Find out what is held after an evaluation of `tried` ended early.
 
         llama.cpp keeps the parts of a batch that were done. A recurrent state, though, has taken
-        in part of the one that was not, although its positions look right: it goes back to the
-        last checkpoint. keep: most tokens, of all those held and tried, that may stay; the others
-        are drafts that nobody has verified.
+        in part of the one that was not, although its positions look right: it goes back to where
+        it was marked, or to the last checkpoint. keep: most tokens, of all those held and tried,
+        that may stay; the others are drafts that nobody has verified.
         """
+        if self._marked is not None:
+            self.tokens += tried
+            self.roll_back(self._marked)
+            return
         if self.recurrent:
             sure = len(self.tokens) if keep is None else min(keep, len(self.tokens))
             lengths = [length for length in self._checkpoints.lengths if length <= sure]
@@ -272,6 +299,7 @@ class KvCache:
 
     def _cut(self, cut: Cut) -> None:
         memory = self._context.memory
+        self._marked = None
         if cut.keep == len(self.tokens) and not cut.from_checkpoint:
             return
         done = cut.keep > 0
@@ -330,6 +358,7 @@ class KvCache:
             self._drafting.restore(saved)
 
     def _empty(self) -> None:
+        self._marked = None
         self._api.llama_memory_clear(self._context.memory, False)
         self.tokens.clear()
         self._checkpoints.cut(0)

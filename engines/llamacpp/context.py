@@ -132,8 +132,8 @@ class NativeContext:
 class Context(NativeContext):
     """One sequence of tokens being evaluated by a model; sizes in tokens.
 
-    drafts: most tokens that can be evaluated on trial and taken back, 0 where the model's
-    recurrent state cannot go back.
+    drafts: most tokens that can be evaluated on trial and taken back. marks: whether a recurrent
+    state goes back as a whole, to where it was marked, and not token by token (`KvCache.mark`).
     """
 
     def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
@@ -147,11 +147,17 @@ class Context(NativeContext):
         # and where the way back of a recurrent state does not fit a batch with a token before it.
         drafts = max(0, min(plan.draft_max, params.n_batch - (2 if model.recurrent else 1)))
         params.n_outputs_max = 1 + drafts
-        params.n_rs_seq = drafts if model.recurrent else 0
+        guessed = plan.drafter is not None or model.predicts
+        states = model.keeps_states and guessed
+        params.n_rs_seq = drafts if states else 0
+        self.marks = model.recurrent and drafts > 0 and not states
+        if self.marks:
+            # A second sequence has the marked state, and shares the cells of the attention.
+            params.n_seq_max, params.kv_unified = 2, True
         super().__init__(native, model.pointer, params, plan.model)
         self.size = int(api.llama_n_ctx(self.pointer))
         self.batch_size = int(api.llama_n_batch(self.pointer))
-        self.drafts = int(api.llama_n_rs_seq(self.pointer)) if model.recurrent else drafts
+        self.drafts = int(api.llama_n_rs_seq(self.pointer)) if states else drafts
         self._batch = Batch(api, self.batch_size)
         self._threads = (plan.threads, plan.batch_threads)
         self._trial = False

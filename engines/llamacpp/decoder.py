@@ -11,6 +11,9 @@ For a draft that is one certain token, that is the exact rejection rule of specu
 is kept with the probability that the model gives it, and otherwise the token is drawn from what
 remains. Source: Leviathan, Kalman and Matias, "Fast inference from transformers via speculative
 decoding", 2023.
+
+Some memories go back only as a whole, to where they were before a step (`KvCache.mark`). The tokens
+of a step that stay where a draft did not are evaluated once more then, in one call with the next.
 """
 
 from __future__ import annotations
@@ -64,6 +67,7 @@ class Decoding:
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
         self.evaluated = self.decoded = 0
         self._beside_s = 0.0  # spent on drafts since the last step was told, and not in a step
+        self._again: list[int] = []  # given out, and to be evaluated again with the next token
 
     def tokens(
         self, prompt: Sequence[int], max_tokens: int | None, stable: int | None = None
@@ -72,7 +76,8 @@ class Decoding:
 
         stable: how many tokens of it the next prompt will surely begin with; None for all.
         Whenever it ends, the cache holds the prompt and the tokens that were given out, the last
-        of them perhaps not yet, as if there had been no drafts.
+        of them perhaps not yet, as if there had been no drafts; or, where a memory goes back as a
+        whole, those before the last step.
         """
         with self._watched():
             if max_tokens == 0:
@@ -99,7 +104,8 @@ class Decoding:
                             return
                 finally:
                     self._cut(position)
-                room = min(self._context.drafts, self._context.size - position - 1)
+                most = self._context.drafts - len(self._again)
+                room = min(most, self._context.size - position - 1)
                 run = self._step(token, position, min(room, (max_tokens or maxsize) - count - 1))
                 first = position + 1
 
@@ -159,10 +165,15 @@ class Decoding:
         Empty when a cancel came first.
         """
         speculation, began = self._speculation, perf_counter()
-        drafts = speculation.propose(token, position, room) if speculation else ()
+        again = self._again
+        drafts = speculation.propose(token, position, room, len(again)) if speculation else ()
         drafted = perf_counter()
-        if not self._evaluate((token, *drafts), outputs=1 + len(drafts), trial=len(drafts)):
+        if drafts:
+            self._cache.mark()
+        tokens = (*again, token, *drafts)
+        if not self._evaluate(tokens, outputs=1 + len(drafts), trial=len(drafts)):
             return []
+        self._again = []
         try:
             run = self._draw(drafts)
         except BaseException:
@@ -170,7 +181,7 @@ class Decoding:
             raise
         ended = perf_counter()
         if speculation is not None:
-            speculation.observe((token, *run[:-1]), position)
+            speculation.observe((*again, token, *run[:-1]), position - len(again))
             speculation.learn(drafts, run, drafted - began, ended - drafted, self._beside_s)
             self._beside_s = perf_counter() - ended
         self.decode_s += ended - began + self._beside_s
@@ -181,7 +192,7 @@ class Decoding:
         """Draw tokens from the rows of the last call, up to the first that is not as drafted."""
         draw, context, run = self._sampler.draw, self._context, []
         try:
-            for row, draft in enumerate(drafts):
+            for row, draft in enumerate(drafts, -1 - len(drafts)):
                 run.append(draw(context, row))
                 if run[-1] != draft or self._vocabulary.ends_generation(draft):
                     return run
@@ -196,7 +207,7 @@ class Decoding:
         """Drop what was evaluated on trial and has no place among the first `length` tokens."""
         if self._speculation is not None and length < len(self._cache.tokens):
             began = perf_counter()
-            self._cache.roll_back(length)
+            self._again = self._cache.roll_back(length)
             self._speculation.roll_back(length)
             spent = perf_counter() - began
             self._beside_s += spent

@@ -65,13 +65,14 @@ class Loaded:
     def suit(self, mode: MtpMode) -> None:
         """Have room for drafts in a recurrent model's state, or the speed of a state without.
 
-        To take tokens back costs such a model copies of its state at each evaluation, a few per
+        To keep its state after each token costs such a model copies at each evaluation, a few per
         cent of the time even where nothing is drafted. So an answer that drafts nothing gets a
-        context without; changing it takes a fraction of a second.
+        context without; changing it takes a fraction of a second. A state that is marked costs
+        nothing where it is not.
         Raises NotEnoughMemory or EngineFailed; then this must be closed.
         """
         able = self._able
-        if able is None or not self.model.recurrent:
+        if able is None or not self.model.recurrent or self.context.marks:
             return
         drafts = mode == "on" or (mode == "auto" and not able.hopeless)
         if drafts == (self.speculation is not None):
@@ -162,7 +163,9 @@ def prepare_loaded(
 
             costs = _costs(book.costs(costs_key), context.drafts, measure, cancel)
             ends = vocabulary.ends_generation
-            speculation = Speculation(drafting, costs, context.drafts, ends, advice)
+            speculation = Speculation(
+                drafting, costs, context.drafts, ends, advice, repeats=context.marks
+            )
         if cancel.cancelled:
             raise Cancelled
         switch = dialect.switch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from engines.llamacpp.failures import load_failure
 from engines.llamacpp.native import Native
 from engines.llamacpp.placing import placed
 from engines.llamacpp.vocabulary import Vocabulary
+from engines.models.gguf import heads
 from engines.types import LoadPlan
 
 _NO_VOCABULARY = 0
@@ -19,9 +21,13 @@ _NO_VOCABULARY = 0
 
 
 class Model:
-    """A loaded model. Close it after every context that was made from it."""
+    """A loaded model. Close it after every context that was made from it.
 
-    def __init__(self, native: Native, pointer: Any) -> None:
+    predicts: whether its prediction layers are loaded, too. keeps_states: whether llama.cpp can
+    keep its recurrent state as it was after each of the last few tokens.
+    """
+
+    def __init__(self, native: Native, pointer: Any, *, predicts: bool = False) -> None:
         api = native.api
         self._api = api
         self.pointer = pointer
@@ -32,6 +38,8 @@ class Model:
         self.recurrent = bool(
             api.llama_model_is_recurrent(pointer) or api.llama_model_is_hybrid(pointer)
         )
+        self.predicts = predicts
+        self.keeps_states = self.recurrent and heads.keeps_states(_architecture(api, pointer))
         template = api.llama_model_chat_template(pointer, None)
         self.chat_template: str | None = template.decode(errors="replace") if template else None
 
@@ -57,7 +65,7 @@ def open_model(
             "It has no tokenizer, so it cannot read text.",
             "Choose a chat model instead.",
         )
-    model = Model(native, pointer)
+    model = Model(native, pointer, predicts=mtp)
     if not model.vocabulary.reads_any_text:
         model.close()
         raise ModelDamaged(
@@ -109,6 +117,12 @@ def load_weights(
     if cancel.cancelled:
         raise Cancelled
     raise load_failure(path, complaints)
+
+
+def _architecture(api: Any, pointer: Any) -> str:
+    name = ctypes.create_string_buffer(64)
+    api.llama_model_meta_val_str(pointer, b"general.architecture", name, len(name))
+    return name.value.decode(errors="replace")
 
 
 def _path_bytes(path: Path) -> bytes:

@@ -211,16 +211,19 @@ def _drafting_bytes(
     """Compute what drafting ahead adds, on graphics cards and in the computer's memory.
 
     Always: a row of logits for each drafted token, in the graph and as its result, and a copy of
-    the recurrent state before it. Then the drafter's weights and its context: that of heads keeps
-    what they read, any other evaluates one token at a time and keeps nothing.
+    the recurrent state before it, or one of all where the state is marked. Then the drafter's
+    weights and its context: that of heads keeps what they read, any other evaluates one token at
+    a time and keeps nothing.
     """
     layers = header.layers
     if not it.depth or layers is None:
         return 0, 0
+    guessed = it.drafter is not None or header.mtp == "embedded"
+    states = it.depth if header.keeps_states and guessed else 0
     # The copies of one layer are made in the graph, and then kept.
     a_copy = layers.recurrent_bytes // len(layers.recurrent) if layers.recurrent else 0
-    graph = it.depth * (4 * header.vocab_size + a_copy)
-    copies = it.depth * layers.recurrent_bytes
+    graph = it.depth * 4 * header.vocab_size + states * a_copy
+    copies = max(1, states) * layers.recurrent_bytes
     results = _result_bytes(header, batch, it)
     on_gpu = in_ram = 0
     if it.drafter is not None:

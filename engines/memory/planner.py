@@ -32,9 +32,9 @@ ANYWAY_CONTEXT: Final = 2048
 """The context of a model that is loaded although none fits: enough for a short conversation."""
 _STEP: Final = 256
 
-# Depths to try, the most first. Each one costs a recurrent model a copy of its state.
+# Depths to try, the most first. Each one costs a copy of the state where all of them are kept.
 _DEPTHS: Final = (MAX_DEPTH,)
-_DEPTHS_RECURRENT: Final = (3, 2, 1)
+_DEPTHS_OF_STATES: Final = (3, 2, 1)
 # Other conversations may take this part of the memory that is free.
 _KEPT_PART: Final = 10
 # Of the context, or of the layers on a card, this part at least is worth more than drafting.
@@ -114,15 +114,10 @@ def make_plan(
         plain = replace(plain, context=context, mmap=True, repack=False)
     if not load_options.mtp:
         return replace(plain, mtp_note="Guessing ahead is switched off for this model.")
-    if not header.goes_back:
-        return replace(plain, mtp_note=mtp_advice(header))
     drafts = drafter is not None or header.mtp == "embedded"
-    if header.recurrent and not drafts:
-        # Copying from the text alone is not worth what taking tokens back costs at every step.
-        return replace(plain, mtp_note=mtp_advice(header))
     with_drafter = replace(plain, drafter=drafter.path if drafter else None)
     its_header = drafter.header if drafter else None
-    for depth in _DEPTHS_RECURRENT if header.recurrent else _DEPTHS:
+    for depth in _DEPTHS_OF_STATES if header.keeps_states and drafts else _DEPTHS:
         wanted = replace(with_drafter, draft_max=depth)
         plan = _sized(judged, load_options, wanted, its_header)
         if _as_good(judged, plan, plain, its_header):

@@ -97,19 +97,12 @@ def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Pat
 
 def mtp_advice(header: GgufHeader) -> str:
     """Say what can draft for a model without a drafter, or what would help, in a sentence."""
-    if not header.goes_back:
-        return (
-            f"This model cannot guess ahead: the memory of {header.architecture} models cannot take"
-            " tokens back."
-        )
     if header.mtp == "embedded":
         return "This model can answer faster: its file predicts several tokens at once."
     if header.why_no_head:
         return header.why_no_head
     if header.architecture in _HELPED:
         return _HELPED[header.architecture]
-    if header.recurrent:
-        return "This model cannot guess ahead."
     return "This model cannot guess ahead; only text that it copies comes faster."
 
 
@@ -161,8 +154,6 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
 
 def _cut_off(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
     """Check that prediction layers were cut off from a model of the target's shape."""
-    if not target.goes_back:
-        yield f"The memory of {target.architecture} models cannot take tokens back."
     if drafter.embedding_length != target.embedding_length:
         yield (
             f"It was made for a model of width {drafter.embedding_length:,}, and this one has"
@@ -184,8 +175,6 @@ def _fed(target: GgufHeader, drafter: GgufHeader, features: Features) -> Iterato
             f" of the kind {target.architecture}."
         )
         return
-    if not target.goes_back:
-        yield f"The memory of {target.architecture} models cannot take tokens back."
     widths = {features.width}
     if not (features.own_table and features.own_output):
         widths.add(drafter.embedding_length)

@@ -83,8 +83,8 @@ def ends(language: Language, scale: float = 1.0) -> Tensors:
 
 
 def named(layer: int, block: Tensors) -> Tensors:
-    """Only the decay of a delta net and biases go without the ending."""
-    plain = ("ssm_a", "ssm_dt.bias")
+    """Only biases and some numbers of a recurrence, its decay first, go without the ending."""
+    plain = ("ssm_a", "ssm_d", "ssm_dt.bias", "ssm_conv1d.bias")
     return {
         f"blk.{layer}.{name}" + ("" if name in plain else ".weight"): tensor
         for name, tensor in block.items()

@@ -58,10 +58,7 @@ def starter_tokens(count: int = 0) -> Tokens:
 def write_model(
     path: Path, architecture: str, values: Mapping[str, object], tensors: Mapping[str, Tensor]
 ) -> Path:
-    """Vectors and what chooses experts become F32, matrices F16, `d2t` stays.
-
-    One tensor at a time is in memory.
-    """
+    """Matrices become F16, all else F32, `d2t` stays. One tensor at a time is in memory."""
     writer = gguf.GGUFWriter(None, architecture)
     add_values(writer, values)
     for name, tensor in tensors.items():
@@ -94,5 +91,5 @@ def add_values(writer: gguf.GGUFWriter, values: Mapping[str, object]) -> None:
 def _type(name: str, tensor: Tensor) -> type[np.generic]:
     if name == "d2t":
         return np.int64
-    matrix = len(tensor.shape) >= 2 and tensor.shape[-1] >= 32
+    matrix = len(tensor.shape) == 2 and tensor.shape[1] >= 32
     return np.float16 if matrix else np.float32

@@ -33,7 +33,8 @@ _ROTATED = 32
 class Qwen:
     """Shape of a Qwen 3.5; every fourth layer has full attention, the others a delta net.
 
-    experts: of a mixture in each layer, two of which are used for a token; 0 for none.
+    experts: of a mixture in each layer, two of which are used for a token; 0 for none. next: it is
+    a Qwen3-Next, whose state llama.cpp does not keep token by token.
     """
 
     layers: int = 4
@@ -46,6 +47,10 @@ class Qwen:
     key_heads: int = 2
     value_heads: int = 4
     experts: int = 0
+    next: bool = False
+
+
+QWEN_NEXT = Qwen(inner=128, experts=4, next=True)
 
 
 def write_qwen(
@@ -56,7 +61,7 @@ def write_qwen(
     noise: float = NOISE,
     tokens: Tokens | None = None,
 ) -> Path:
-    """A Qwen 3.5 whose last block is a head that drafts."""
+    """A Qwen 3.5, or a Qwen3-Next, whose last block is a head that drafts."""
     tokens = tokens or starter_tokens()
     language = make_language(tokens, shape.width)
     random = Random(2)
@@ -70,15 +75,14 @@ def write_qwen(
     head = _attention(random, shape, noise) | _feed(random, shape, noise)
     head |= guess(random, remembered(language.memory, shape.width), noise)
     tensors |= named(shape.layers, head)
-    kind = "qwen35moe" if shape.experts else "qwen35"
-    its = {
+    kind = "qwen3next" if shape.next else "qwen35moe" if shape.experts else "qwen35"
+    its: dict[str, object] = {
         "attention.head_count": shape.heads,
         "attention.head_count_kv": shape.kv_heads,
         "attention.key_length": shape.head,
         "attention.value_length": shape.head,
         "rope.freq_base": ROPE_BASE,
         "rope.dimension_count": _ROTATED,
-        "rope.dimension_sections": [6, 5, 5, 0],
         "ssm.conv_kernel": 4,
         "ssm.inner_size": shape.value_heads * shape.state,
         "ssm.state_size": shape.state,
@@ -87,6 +91,8 @@ def write_qwen(
         "full_attention_interval": 4,
         "nextn_predict_layers": 1,
     }
+    if not shape.next:
+        its["rope.dimension_sections"] = [6, 5, 5, 0]
     if shape.experts:
         its |= {
             "expert_count": shape.experts,
@@ -102,16 +108,22 @@ def write_qwen(
 def _delta_net(random: Random, shape: Qwen, scale: float) -> Tensors:
     value = shape.value_heads * shape.state
     mixed = 2 * shape.key_heads * shape.state + value
-    return {
+    heads = shape.value_heads
+    if shape.next:
+        rates = {"ssm_ba": random.matrix(2 * heads, shape.width)}
+    else:
+        rates = {
+            "ssm_alpha": random.matrix(heads, shape.width),
+            "ssm_beta": random.matrix(heads, shape.width),
+        }
+    return rates | {
         "attn_norm": vector(shape.width),
         "attn_qkv": random.matrix(mixed, shape.width),
         "attn_gate": random.matrix(value, shape.width),
         "ssm_conv1d": random.matrix(mixed, 4),
         # With these two the state halves about every five tokens.
-        "ssm_dt.bias": vector(shape.value_heads, -2.0),
-        "ssm_a": vector(shape.value_heads, -1.0),
-        "ssm_alpha": random.matrix(shape.value_heads, shape.width),
-        "ssm_beta": random.matrix(shape.value_heads, shape.width),
+        "ssm_dt.bias": vector(heads, -2.0),
+        "ssm_a": vector(heads, -1.0),
         "ssm_norm": vector(shape.state),
         "ssm_out": random.matrix(shape.width, value, scale),
     }

@@ -25,12 +25,13 @@ from typing import Final, Literal
 from engines.llamacpp.native import load_native
 from tests.support.made_gemma import Gemma, write_gemma
 from tests.support.made_gguf import starter_tokens
-from tests.support.made_qwen import Qwen, write_qwen
+from tests.support.made_mamba import Mamba, write_mamba
+from tests.support.made_qwen import QWEN_NEXT, Qwen, write_qwen
 from tests.support.made_step import Step, write_step
 
 __all__ = [
-    "Gemma", "Quantisation", "Qwen", "Step", "made", "quantised", "write_gemma", "write_qwen",
-    "write_step",
+    "QWEN_NEXT", "Gemma", "Mamba", "Quantisation", "Qwen", "Step", "made", "quantised",
+    "write_gemma", "write_mamba", "write_qwen", "write_step",
 ]  # fmt: skip
 
 Kind = Literal["gemma", "qwen"]

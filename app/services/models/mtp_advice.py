@@ -24,7 +24,7 @@ def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
 
     def advise(header: GgufHeader) -> str:
         general = mtp_advice(header)
-        if header.mtp != "none" or not header.goes_back:
+        if header.mtp != "none":
             return general
         from app.core.models.companions import drafter_for, offer_of
 

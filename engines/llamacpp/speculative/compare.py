@@ -27,7 +27,7 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
     if speculation is None:
         raise MtpUnavailable(
             "There is nothing to compare.",
-            "This model cannot guess ahead: its state cannot go back.",
+            loaded.report.mtp_line,
             "Choose another model to compare its answers.",
         )
     prompt = loaded.prompter.write(request, cancel=cancel).tokens

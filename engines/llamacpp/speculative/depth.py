@@ -7,7 +7,9 @@ time is worth at the best rate now known, that is the same as making S - v * tim
 step (Dinkelbach's argument for ratios): time is paid for at the rate at which it could otherwise
 be used. The same sum decides everything here: the source, whether to go on drafting after a draft
 of low confidence, and how many drafts to check once their making is spent. All depths are looked
-at, since the cost curve is not convex.
+at, since the cost curve is not convex. Where a memory goes back only as a whole, the tokens that
+stay of a step with a wrong draft are evaluated once more in the next: what that is expected to take
+is part of the time.
 
 What Auto must never do is lose. It therefore plays with credit (`credit`): a little for each
 answer, a part of its tokens, and what drafting has won in it. A depth is open only if the credit
@@ -163,10 +165,14 @@ class DepthPolicy:
     """Decides the depth for a loaded model, and learns; begin each answer with `new_answer`.
 
     sources: the drafters there are: "lookup", and at most one of "embedded" and "drafter".
+    repeats: whether what stays of a step with a wrong draft is evaluated again.
     """
 
-    def __init__(self, costs: Costs, limit: int, sources: Collection[MtpKind]) -> None:
+    def __init__(
+        self, costs: Costs, limit: int, sources: Collection[MtpKind], *, repeats: bool = False
+    ) -> None:
         self._costs = costs
+        self._repeats = repeats
         self._limit = min(limit, costs.limit)
         own: tuple[MtpKind, ...] = ("embedded", "drafter") if self._limit > 0 else ()
         self._kind: MtpKind = next((kind for kind in own if kind in sources), "none")
@@ -243,7 +249,8 @@ class DepthPolicy:
         self._reach *= native.chance(made - 1, bucket)
         tokens = self._sums[-1] + self._reach
         self._sums.append(tokens)
-        self._best = best = max(self._best, tokens - value * ratios[made])
+        again = self._again(made, tokens, self._reach)
+        self._best = best = max(self._best, tokens - value * (ratios[made] + again))
         if self._watching:
             return made < self._most and self._reach >= _COMPARED
         reach, extra = self._reach, 0.0
@@ -251,7 +258,7 @@ class DepthPolicy:
             reach *= native.chances[k - 1]
             tokens += reach
             extra += self._costs.draft
-            if tokens - value * (ratios[k] + extra) > best:
+            if tokens - value * (ratios[k] + extra + self._again(k, tokens, reach)) > best:
                 return True
         # One more now and then tells whether deeper drafts still hold no better.
         curious = self._steps % _CURIOUS == 0 and made <= self._checked_last
@@ -275,6 +282,7 @@ class DepthPolicy:
         step_seconds: float,
         draft_seconds: float = 0.0,
         beside_seconds: float = 0.0,
+        again: int = 0,
     ) -> None:
         """Learn from the outcome of the step.
 
@@ -283,14 +291,15 @@ class DepthPolicy:
         were checked or not; where nothing was drafted, of those of the last draft that are left
         behind the ones that equalled what came out before. step_seconds, draft_seconds,
         beside_seconds: for the check, for drafting, and for all that an answer without drafts is
-        spared.
+        spared. again: tokens that were evaluated before, and once more in this step.
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
+        size = checked + again
         # Where the depth is given, the rest is learnt for other answers, and some steps tell it.
         telling = not self._fixed or self._steps % _TELLING == 1
         costs.observe_beside(beside_seconds)
-        surprising = costs.observe_step(checked, step_seconds)
-        spent = self._price(checked)
+        surprising = costs.observe_step(size, step_seconds)
+        spent = self._price(size)
         if drafted:
             if telling:
                 costs.observe_draft(drafted, draft_seconds)
@@ -300,12 +309,12 @@ class DepthPolicy:
         compared = telling and self._compare(out, right, lookup_right)
         if checked:
             self._since_plain += 1
-        elif surprising:
+        elif surprising and not again:
             # The whole curve hangs on the plain step: a strange one is measured again.
             self._since_plain = _REMEASURE
         elif self._after_plain:
             self._since_plain = 0
-        self._note_plain(checked, step_seconds if not drafted else 0.0)
+        self._note_plain(size, step_seconds if not drafted else 0.0)
         if not self._fixed:
             self._pay(out, spent)
         self._tokens += out
@@ -414,7 +423,8 @@ class DepthPolicy:
             reach *= self._lookup.chance(position, bucket)
             tokens += reach
             sums.append(tokens)
-            rate = max(rate, tokens / self._costs.ratios[position + 1])
+            again = self._again(position + 1, tokens, reach)
+            rate = max(rate, tokens / (self._costs.ratios[position + 1] + again))
         tokens, time = self._pace
         self._value = max(self._value, min(rate, tokens / time))
         self._best = 1.0 - self._value
@@ -432,7 +442,8 @@ class DepthPolicy:
         ratios, draft = self._costs.ratios, self._costs.draft
         expected = self._native.expected
         return max(
-            expected[k] - self._value * (ratios[k] + k * draft) for k in range(1, self._limit + 1)
+            expected[k] - self._value * (ratios[k] + k * draft + self._again_of(k))
+            for k in range(1, self._limit + 1)
         )
 
     def _worth_checking(self, sunk: float, known: Acceptance) -> int:
@@ -444,9 +455,11 @@ class DepthPolicy:
             most = -inf
         for k in range(1, len(self._sums)):
             tokens = self._sums[k]
-            worth = tokens - value * (self._price(k) - ratios[k] + hoped[k])
+            again = self._again(k, tokens, tokens - self._sums[k - 1])
+            worth = tokens - value * (self._price(k) - ratios[k] + hoped[k] + again)
             poorer = known.expected[k] - known.cautious[k]
-            if worth > most and (self._least or ratios[k] + sunk + poorer - tokens <= stake):
+            loses = ratios[k] + again + sunk + poorer - tokens
+            if worth > most and (self._least or loses <= stake):
                 best, most = k, worth
         return best
 
@@ -454,6 +467,21 @@ class DepthPolicy:
         """Return the time of the next step if it checks k drafts, in plain steps."""
         switch = self._costs.switch if k != self._checked_last else 0.0
         return self._costs.ratios[k] + switch
+
+    def _again(self, k: int, tokens: float, held: float) -> float:
+        """Return the time that evaluating again is expected to take after a step with k drafts.
+
+        tokens: expected of the step. held: the chance that all drafts hold, and none is evaluated
+        again. Each takes its part of what c(k) is above c(0).
+        """
+        if not self._repeats:
+            return 0.0
+        return (self._costs.ratios[k] - 1) / k * max(0.0, tokens - (k + 1) * held)
+
+    def _again_of(self, k: int) -> float:
+        """Return the same for drafts of the model's own drafter, as they are expected to hold."""
+        expected = self._native.expected
+        return self._again(k, expected[k], expected[k] - expected[k - 1])
 
     @property
     def _hoped(self) -> Sequence[float]:
@@ -472,7 +500,7 @@ class DepthPolicy:
         deepest, steady, fastest = 0, 0, -inf
         square = 1.0  # the mean of the squared number of tokens
         for k in range(1, room + 1):
-            tokens, time = expected[k], prices[k]
+            tokens, time = expected[k], prices[k] + self._again_of(k)
             square += (2 * k + 1) * (tokens - expected[k - 1])
             if time - cautious[k] <= stake:
                 deepest = k
@@ -505,11 +533,11 @@ class DepthPolicy:
         expected, cautious = self._native.expected, self._native.cautious
         rate, could, pays = 0.0, inf, inf  # the least stakes of depths that could pay, that do
         for k in range(1, self._limit + 1):
-            price = prices[k]
+            price = prices[k] + self._again_of(k)
             stake = price - cautious[k]
             if expected[k] > rate * price:
                 rate = expected[k] / price
-            if stake < could and k + 1 >= WORTH_TRYING * price:
+            if stake < could and k + 1 >= WORTH_TRYING * prices[k]:
                 could = stake
             if stake < pays and expected[k] > price:
                 pays = stake

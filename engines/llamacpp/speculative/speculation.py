@@ -24,7 +24,7 @@ class Speculation:
 
     drafter: the model's own, None if it has none. limit: most tokens that can be evaluated on
     trial. ends: whether a token ends an answer. advice: what to say where nothing but the text
-    itself can be drafted from.
+    itself can be drafted from. repeats: whether the model's memory goes back only as a whole.
     """
 
     def __init__(
@@ -34,6 +34,8 @@ class Speculation:
         limit: int,
         ends: Callable[[int], bool],
         advice: str,
+        *,
+        repeats: bool = False,
     ) -> None:
         self._drafting = drafting
         self.drafter = drafting.drafter
@@ -42,7 +44,7 @@ class Speculation:
         self._advice = advice
         self.kind: MtpKind = self.drafter.kind if self.drafter else "lookup"
         kinds: set[MtpKind] = {"lookup", self.kind}
-        self._policy = DepthPolicy(costs, limit, kinds)
+        self._policy = DepthPolicy(costs, limit, kinds, repeats=repeats)
         self._lookup = PromptLookup()
         self._mode: MtpMode = "auto"
         self._active = self.drafter
@@ -104,8 +106,12 @@ class Speculation:
         if self._active is not None:
             self._active.prepare()
 
-    def propose(self, token: int, position: int, room: int) -> Sequence[int]:
-        """Draft up to `room` tokens to evaluate on trial after `token`, the next at `position`."""
+    def propose(self, token: int, position: int, room: int, again: int = 0) -> Sequence[int]:
+        """Draft up to `room` tokens to evaluate on trial after `token`, the next at `position`.
+
+        again: tokens before it that the same step evaluates once more.
+        """
+        self._again = again
         self._looked, sure = self._lookup.propose(token)
         self._resting = self._active is None and not self._looked
         if self._resting:
@@ -142,14 +148,14 @@ class Speculation:
         as to observe and to learn.
         """
         self._steps += 1
-        if self._resting:
+        if self._resting and not self._again:
             self._policy.rest(step_s, drafting_s + beside_s)
             return
         right = common_prefix(self._guessed, run)
         # What is left of a draft that held so far is about the tokens that come next.
         self._guessed = self._guessed[right:] if right == len(run) else ()
         looked_right = common_prefix(self._looked, run)
-        self._policy.learn(len(run), right, looked_right, step_s, drafting_s, beside_s)
+        self._policy.learn(len(run), right, looked_right, step_s, drafting_s, beside_s, self._again)
         self._drafted += len(drafts)
         self._accepted += common_prefix(drafts, run)
 
@@ -208,6 +214,7 @@ class Speculation:
 
     def _begin_counts(self) -> None:
         self._guessed = self._looked = ()
+        self._again = 0
         self._steps = self._drafted = self._accepted = 0
         self._next_news = _FIRST_NEWS
         self._heard = 0

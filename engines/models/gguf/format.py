@@ -174,7 +174,7 @@ class GgufFormat(ModelFormat):
             return "This model can answer faster: its drafter guesses ahead."
         if model.drafter is not None:
             read_header(model.drafter)  # raises what is wrong with it
-        if header.mtp == "embedded" and header.goes_back:
+        if header.mtp == "embedded":
             return "Multi-token prediction is in this file."
         return advise(header)
 

@@ -143,9 +143,9 @@ class GgufHeader:
         return heads.recurrent(self.architecture)
 
     @property
-    def goes_back(self) -> bool:
-        """Whether tokens that were evaluated on trial can be taken back."""
-        return heads.goes_back(self.architecture)
+    def keeps_states(self) -> bool:
+        """Whether its state can be kept as it was after each of the last few tokens."""
+        return heads.keeps_states(self.architecture)
 
 
 def read_header(path: Path) -> GgufHeader:

@@ -1,4 +1,4 @@
-"""Tells which models have prediction layers, and can take tokens back.
+"""Tells which models have prediction layers, and which a recurrent memory.
 
 Source: the graphs of src/models/*.cpp that are built for LLM_GRAPH_TYPE_DECODER_MTP, what they
 assert, and the lists of architectures in llama-arch.cpp, all of the llama.cpp that Hearth pins.
@@ -36,9 +36,9 @@ def recurrent(architecture: str) -> bool:
     return architecture in _RECURRENT
 
 
-def goes_back(architecture: str) -> bool:
-    """Tell whether tokens evaluated on trial can be taken out of the model's memory."""
-    return architecture not in _RECURRENT or architecture in _ROLLBACK
+def keeps_states(architecture: str) -> bool:
+    """Tell whether a recurrent state can be kept as it was after each of the last few tokens."""
+    return architecture in _ROLLBACK
 
 
 def chained(architecture: str, heads: int) -> bool:

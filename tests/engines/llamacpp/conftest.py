@@ -10,12 +10,19 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.resume.states import StateFolder
 from engines.types import LoadPlan
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER, Pair
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
 from tests.support.made_apart import cut_off
 from tests.support.made_fed import write_dflash, write_eagle
-from tests.support.mtp_models import quantised, write_qwen, write_step
+from tests.support.mtp_models import (
+    QWEN_NEXT,
+    quantised,
+    write_mamba,
+    write_qwen,
+    write_step,
+)
 from tests.support.trusting import TrustingProbe
 
 Load = Callable[..., LlamaCppEngine]
@@ -26,8 +33,10 @@ def load() -> Iterator[Load]:
     """Makes an engine with a model loaded: `load(path, context=512, ...)`."""
     engines = []
 
-    def make(model: Path = STARTER, **plan: object) -> LlamaCppEngine:
-        engine = LlamaCppEngine(probe=TrustingProbe())
+    def make(
+        model: Path = STARTER, states: StateFolder | None = None, **plan: object
+    ) -> LlamaCppEngine:
+        engine = LlamaCppEngine(states=states, probe=TrustingProbe())
         engines.append(engine)
         values = {"context": 1024, "threads": 1, "batch_threads": 1} | plan
         engine.load(LoadPlan(model, **values), lambda _: None, CancelToken())  # type: ignore[arg-type]
@@ -63,6 +72,7 @@ def random_mamba(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
     folder = tmp_path_factory.mktemp("drafting")
     head, heads = write_qwen(folder / "qwen.gguf"), write_step(folder / "step.gguf")
+    marked = write_qwen(folder / "next.gguf", QWEN_NEXT)
     return {
         "drafter": Pair(STARTER, STARTER_DRAFTER),
         "head": Pair(head),
@@ -74,12 +84,17 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
         "dflash 2": Pair(head, write_dflash(folder / "dflash2.gguf", second=True)),
         "dspark": Pair(head, write_dflash(folder / "dspark.gguf", markov=True)),
         "heads apart": Pair(*cut_off(heads, folder / "stem.gguf", folder / "mtp-stem.gguf")),
+        # Memories that go back only as a whole.
+        "marked head": Pair(marked),
+        "marked eagle": Pair(marked, write_eagle(folder / "eagle-next.gguf")),
+        "marked dflash": Pair(marked, write_dflash(folder / "dflash-next.gguf")),
+        "marked": Pair(*write_mamba(folder / "mamba.gguf", folder / "small-llama.gguf")),
     }
 
 
 DRAFTING = (
     "drafter", "head", "heads", "head apart", "heads apart", "model", "eagle", "dflash",
-    "dflash 2", "dspark",
+    "dflash 2", "dspark", "marked head", "marked eagle", "marked dflash", "marked",
 )  # fmt: skip
 
 

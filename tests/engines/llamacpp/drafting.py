@@ -38,6 +38,22 @@ def held(engine: LlamaCppEngine) -> tuple[list[int], int, int]:
     return list(loaded.cache.tokens), first, int(api.llama_memory_seq_pos_max(memory, 0))
 
 
+def assert_as_without(engine: LlamaCppEngine, expected: tuple[list[int], int, int]) -> None:
+    """The cache is as it was `held` after an answer without drafts.
+
+    A memory that goes back as a whole may have gone back to before the last step.
+    """
+    assert engine._loaded is not None
+    context, now = engine._loaded.context, held(engine)
+    if not context.marks:
+        assert now == expected
+        return
+    tokens, _, last = now
+    assert last == len(tokens) - 1
+    assert tokens == expected[0][: len(tokens)]
+    assert len(expected[0]) - len(tokens) <= 1 + context.drafts
+
+
 def stopped(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list[Event]:
     """The events of an answer that is cancelled after so many pieces of text."""
     cancel = CancelToken()

@@ -195,14 +195,16 @@ def test_drafts_that_nobody_verified_do_not_stay(start: Open) -> None:
 
 def test_drafts_that_were_taken_back_are_not_in_what_is_kept(start: Open, tmp_path: Path) -> None:
     opened = start(states=tmp_path / "states")
-    if not opened.context.drafts:
-        pytest.skip("this memory does not go back, so nothing is drafted")
     prompt = opened.words(600, seed=1)
     opened.answer(prompt, "chat", count=8)
     for seed in (2, 3):
         held = len(opened.cache.tokens)
+        opened.cache.mark()
         opened.evaluate(opened.words(4, seed=seed), outputs=4)
-        opened.cache.roll_back(held + 1)
+        if repeated := opened.cache.roll_back(held + 1):
+            assert opened.context.marks
+            opened.evaluate(repeated, outputs=1)
+        assert len(opened.cache.tokens) == held + 1
     opened.cache.checkpoint()
     prompt = [*opened.cache.tokens, *opened.words(20, seed=4)]
     opened.answer(opened.words(300, seed=5), "another chat")

@@ -232,7 +232,8 @@ def test_a_decoder_that_takes_the_wrong_row_is_found_out(
     draw = ChainSampler.draw
 
     def wrong(sampler: ChainSampler, context: Context, row: int = -1) -> int:
-        return draw(sampler, context, min(row, 0))
+        first = -context._batch.native.n_tokens
+        return draw(sampler, context, row if row == -1 else first)
 
     monkeypatch.setattr(ChainSampler, "draw", wrong)
     drafted = whole_answers(paired, WHOLE, range(300, 600), "on")

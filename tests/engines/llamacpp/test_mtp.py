@@ -16,6 +16,7 @@ from engines.llamacpp import engine as llamacpp_engine
 from engines.llamacpp import loaded as loading
 from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
 from engines.llamacpp.speculative.draft_context import BlockContext, LayerRows
@@ -36,6 +37,7 @@ from tests.engines.llamacpp.drafting import (
     QUESTION,
     STARTER_DRAFTER,
     Pair,
+    assert_as_without,
     drafting,
     held,
     plain,
@@ -92,7 +94,7 @@ def test_however_an_answer_ends_the_cache_is_as_without_drafts(
     engine._loaded.cache.clear()
     with_drafts = answer(engine, drafting(QUESTION, depth))
     assert text_of(with_drafts) == text_of(without)
-    assert held(engine) == expected
+    assert_as_without(engine, expected)
     if isinstance(without[-1], Done):
         one, other = done_of(without), done_of(with_drafts)
         assert (other.finish_reason, other.usage) == (one.finish_reason, one.usage)
@@ -190,7 +192,7 @@ def test_guesses_need_what_went_into_the_models_layers(
         shares.append(report.accepted / report.drafted)
         texts.append(text_of(events))
     assert texts[0] == texts[1]
-    assert shares[0] > 0.7
+    assert shares[0] > 0.6
     assert shares[1] < shares[0] - 0.05
 
 
@@ -277,12 +279,103 @@ def test_text_of_the_prompt_is_copied(load: Load, random_llama: Path) -> None:
     assert report.accepted > 0
 
 
-def test_a_model_that_cannot_go_back_says_so(load: Load, random_mamba: Path) -> None:
-    engine = load(random_mamba)
-    report = done_of(run(engine, replace(QUESTION, mtp="on"))).mtp
-    assert not report.active
-    assert report.kind == "none"
-    assert "cannot take tokens back" in report.reason
+@pytest.mark.parametrize("kind", ["marked", "head apart"])
+def test_a_recurrent_model_without_a_drafter_copies_text_too(
+    load: Load, pairs: dict[str, Pair], kind: str
+) -> None:
+    """It needs no other context for that; asked the same again, it gives the same answer."""
+    engine = load(pairs[kind].model, context=1024)
+    loaded = engine._loaded
+    assert loaded is not None
+    context = loaded.context
+    assert context.marks
+    first = text_of(run(engine, plain(QUESTION)))
+    again = replace(
+        QUESTION, messages=(*QUESTION.messages, Message("assistant", first), *QUESTION.messages)
+    )
+    without = run(engine, plain(again))
+    loaded.cache.clear()
+    with_drafts = run(engine, drafting(again))
+    assert text_of(with_drafts) == text_of(without)
+    report = done_of(with_drafts).mtp
+    assert report.kind == "lookup"
+    assert report.accepted > 10
+    assert loaded.context is context
+
+
+MARKED = pytest.mark.parametrize("kind", ["marked", "marked head"])
+
+
+@MARKED
+@pytest.mark.parametrize("depth", [1, 3, 8])
+def test_branches_other_chats_and_a_new_start_find_a_marked_state_as_it_was(
+    load: Load, pairs: dict[str, Pair], kind: str, depth: int, tmp_path: Path
+) -> None:
+    texts: list[list[str]] = []
+    cached: list[int] = []
+    for change in (plain, lambda request: drafting(request, depth)):
+        folder = tmp_path / str(len(texts))
+        told: list[str] = []
+
+        def answer(engine: LlamaCppEngine, request: ChatRequest) -> Message:
+            events = run(engine, change(request))  # noqa: B023  called within this round
+            told.append(text_of(events))  # noqa: B023
+            cached.append(done_of(events).usage.cached_tokens)
+            return Message("assistant", told[-1])  # noqa: B023
+
+        first = replace(QUESTION, chat="one", max_tokens=40)
+        plan: dict[str, object] = {
+            "drafter": pairs[kind].drafter, "context": 1024, "kept_bytes": 256 << 20,
+            "states": StateFolder(folder, 1 << 30),
+        }  # fmt: skip
+        engine = load(pairs[kind].model, **plan)
+        reply = answer(engine, first)
+        turns = (*first.messages, reply, Message("user", NEXT))
+        answer(engine, replace(first, messages=turns))
+        answer(engine, replace(first, messages=(*turns[:-1], Message("user", "Another way?"))))
+        answer(engine, replace(ask("Something else. " * 8, max_tokens=40), chat="two"))
+        answer(engine, replace(first, messages=turns))
+        engine.close()
+        answer(load(pairs[kind].model, **plan), replace(first, messages=turns))
+        texts.append(told)
+    assert texts[0] == texts[1]
+    assert all(cached[at] > 0 for at in (1, 2, 4, 5, 7, 8, 10, 11))
+
+
+@MARKED
+def test_a_cancel_within_a_trial_leaves_the_marked_state(
+    load: Load, pairs: dict[str, Pair], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """llama.cpp ends the evaluation half done; what was evaluated before is not lost."""
+    engine = load(pairs[kind].model, drafter=pairs[kind].drafter)
+    loaded = engine._loaded
+    assert loaded is not None
+    whole = text_of(run(engine, plain(QUESTION)))
+    loaded.cache.clear()
+    cancel, evaluate, trials = CancelToken(), Context.evaluate, 0
+
+    def interrupted(self: Context, tokens: list[int], start: int, *, outputs: int) -> int:
+        nonlocal trials
+        trials += outputs > 1
+        if trials == 9:
+            cancel.cancel()
+        return evaluate(self, tokens, start, outputs=outputs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Context, "evaluate", interrupted)
+        events = list(engine.chat(drafting(QUESTION, 2), cancel))
+    assert done_of(events).finish_reason == "cancelled"
+    written = text_of(events)
+    assert whole.startswith(written)
+    tokens, _, last = held(engine)
+    usage = done_of(events).usage
+    assert last == len(tokens) - 1
+    assert usage.prompt_tokens < len(tokens) <= usage.prompt_tokens + usage.completion_tokens
+    turns = (*QUESTION.messages, Message("assistant", written), Message("user", NEXT))
+    later = [text_of(run(engine, drafting(replace(QUESTION, messages=turns))))]
+    loaded.cache.clear()
+    later.append(text_of(run(engine, plain(replace(QUESTION, messages=turns)))))
+    assert later[0] == later[1]
 
 
 def test_a_wrong_drafter_is_refused_before_anything_is_loaded(

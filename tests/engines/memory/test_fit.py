@@ -33,7 +33,7 @@ from tests.engines.gguf_files import (
 from tests.support.made_apart import cut_off
 from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.made_gguf import STARTER
-from tests.support.mtp_models import write_qwen
+from tests.support.mtp_models import QWEN_NEXT, write_qwen
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 MIB = 1 << 20
@@ -107,11 +107,20 @@ def load(native: Native, model: Path, *, mtp: bool = False) -> Any:
 
 
 def open_context(
-    native: Native, loaded: Any, context: int, batch: int, kv: KvType = "f16", depth: int = 0
+    native: Native,
+    loaded: Any,
+    context: int,
+    batch: int,
+    kv: KvType = "f16",
+    depth: int = 0,
+    *,
+    marks: bool = False,
 ) -> Any:
     params = native.api.llama_context_default_params()
     params.n_ctx, params.n_batch, params.n_ubatch = context, batch, batch
     params.n_seq_max, params.n_outputs_max, params.n_rs_seq = 1, 1 + depth, depth
+    if marks:
+        params.n_seq_max, params.n_rs_seq, params.kv_unified = 2, 0, True
     params.type_k = params.type_v = KV_TYPES[kv]
     params.swa_full = False
     opened = native.api.llama_init_from_model(loaded, params)
@@ -236,7 +245,7 @@ class TestDrafting:
     @pytest.fixture(
         params=[
             "starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart",
-            "eagle", "dflash", "dflash 2", "dspark",
+            "eagle", "dflash", "dflash 2", "dspark", "qwen next",
         ]
     )  # fmt: skip
     def pair(self, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path | None]:
@@ -258,6 +267,8 @@ class TestDrafting:
             case "dflash" | "dflash 2" | "dspark" as kind:
                 how = {"markov": kind == "dspark", "second": kind == "dflash 2"}
                 return write_qwen(model), write_dflash(drafter, **how)
+            case "qwen next":
+                return write_qwen(model, QWEN_NEXT), None
         return write_qwen(model), None
 
     @pytest.mark.parametrize(("context", "batch"), [(4096, 512), (8192, 512), (2048, 64)])
@@ -347,7 +358,9 @@ class TestDrafting:
             api.llama_free(open_context(native, loaded, context, batch))
             plain = list(caplog.messages)
             caplog.clear()
-            target = open_context(native, loaded, context, batch, depth=depth)
+            header = read_header(pair[0])
+            marks = header.recurrent and not header.keeps_states
+            target = open_context(native, loaded, context, batch, depth=depth, marks=marks)
             weights = load(native, pair[1], mtp=True) if pair[1] else loaded
             drafter = read_header(pair[1]) if pair[1] else None
             fed = drafter is not None and drafter.features is not None

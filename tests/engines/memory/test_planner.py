@@ -271,11 +271,27 @@ class TestDrafting:
             plan = make_plan(MODEL, qwen, hardware, LoadOptions(context=roomy.context))
             assert plan.draft_max == depth
 
-    def test_where_nothing_can_be_taken_back_nothing_is_drafted(self, qwen: GgufHeader) -> None:
+    def test_a_state_that_goes_back_as_a_whole_is_there_twice_however_far_is_drafted(
+        self, qwen: GgufHeader
+    ) -> None:
+        assert qwen.layers is not None
         header = replace(qwen, architecture="qwen3next")
         plan = make_plan(MODEL, header, computer(GB), LoadOptions())
-        assert plan.draft_max == 0
-        assert "cannot take tokens back" in plan.mtp_note
+        assert (plan.draft_max, plan.mtp_note) == (MAX_DEPTH, "")
+        kept = check(qwen, computer(GB), plan).need_bytes
+        marked = check(header, computer(GB), plan).need_bytes
+        one = qwen.layers.recurrent_bytes // len(qwen.layers.recurrent)
+        more = (MAX_DEPTH - 1) * qwen.layers.recurrent_bytes + MAX_DEPTH * one
+        assert kept - marked == more
+
+    def test_a_recurrent_model_without_a_drafter_has_room_to_copy_text(
+        self, qwen: GgufHeader
+    ) -> None:
+        for architecture in ("qwen35", "mamba2"):
+            header = replace(qwen, architecture=architecture, mtp="none", nextn_predict_layers=0)
+            plan = make_plan(MODEL, header, computer(GB), LoadOptions())
+            assert plan.draft_max == MAX_DEPTH
+            assert plan.mtp_note
 
     def test_a_whole_model_on_the_card_is_worth_more_than_its_drafter(
         self, gemma: GgufHeader, drafter: DrafterFile

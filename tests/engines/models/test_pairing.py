@@ -237,7 +237,6 @@ def test_one_that_guesses_blocks_needs_a_token_for_the_unknown(tmp_path: Path) -
     ("change", "reason"),
     [
         ({"architecture": "cohere2"}, "does not tell of models of the kind cohere2"),
-        ({"architecture": "qwen3next"}, "memory of qwen3next models cannot take tokens back"),
         ({"vocabulary": "0"}, "different vocabularies of the same size"),
         ({"vocab_size": 9}, "knows 2,048 tokens, and the model 9"),
         ({"embedding_length": 64}, "model of width 128, and this one has 64"),
@@ -412,9 +411,9 @@ class TestAdvice:
         assert header.mtp == "none"
         assert "cannot run one of the kind glm4" in mtp_advice(header)
 
-    def test_where_no_token_can_be_taken_back(self, tmp_path: Path) -> None:
+    def test_a_recurrent_model_copies_text_like_any_other(self, tmp_path: Path) -> None:
         header = read_header(write_qwen35(tmp_path / "m.gguf"))
-        assert "take tokens back" in mtp_advice(
+        assert "only text that it copies comes faster" in mtp_advice(
             replace(header, architecture="mamba2", mtp="none", nextn_predict_layers=0)
         )
 
@@ -441,16 +440,16 @@ def test_all_heads_of_a_chain_are_needed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("architecture", "recurrent", "goes_back"),
+    ("architecture", "recurrent", "keeps_states"),
     [
-        ("gemma4", False, True),
+        ("gemma4", False, False),
         ("qwen35", True, True),
         ("qwen3next", True, False),
         ("mamba", True, False),
     ],
 )
-def test_what_can_be_taken_back(
-    target: GgufHeader, architecture: str, recurrent: bool, goes_back: bool
+def test_whose_states_can_be_kept_token_by_token(
+    target: GgufHeader, architecture: str, recurrent: bool, keeps_states: bool
 ) -> None:
     header = replace(target, architecture=architecture)
-    assert (header.recurrent, header.goes_back) == (recurrent, goes_back)
+    assert (header.recurrent, header.keeps_states) == (recurrent, keeps_states)

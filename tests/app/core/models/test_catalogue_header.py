@@ -50,7 +50,7 @@ def test_a_head_is_one_more_layer_of_which_the_weights_are_in_the_file() -> None
     header = header_of(size, WEIGHTS, head=True)
     assert header.mtp == "embedded"
     assert header.block_count == size.shape.layers.value + 1
-    assert (header.recurrent, header.goes_back) == (True, True)
+    assert (header.recurrent, header.keeps_states) == (True, True)
     assert need_by_formula(header, 8192, "f16", BATCH, 0).parts.weights == WEIGHTS
 
 

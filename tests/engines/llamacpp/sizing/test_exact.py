@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,14 @@ from tests.support.made_apart import cut_off
 from tests.support.made_architectures import MODELS
 from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.made_gguf import STARTER
-from tests.support.mtp_models import quantised, write_gemma, write_qwen, write_step
+from tests.support.mtp_models import (
+    QWEN_NEXT,
+    quantised,
+    write_gemma,
+    write_mamba,
+    write_qwen,
+    write_step,
+)
 from tests.support.paths import ROOT
 from tests.support.trusting import TrustingProbe
 
@@ -55,27 +63,21 @@ def loaded(plan: LoadPlan) -> Buffers:
 
 def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
     """A model that drafts, and its drafter if that is a file of its own."""
-    model = folder / "m.gguf"
-    match kind:
-        case "starter":
-            return STARTER, STARTER.with_name("starter-mtp.gguf")
-        case "gemma":
-            return write_gemma(model, folder / "d.gguf")
-        case "qwen":
-            write_qwen(model)
-        case "model":
-            return STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")
-        case "apart":
-            return cut_off(write_qwen(folder / "whole.gguf"), model, folder / "mtp-m.gguf")
-        case "eagle":
-            return write_qwen(model), write_eagle(folder / "d.gguf")
-        case "dflash":
-            return write_qwen(model), write_dflash(folder / "d.gguf")
-        case "dflash 2":
-            return write_qwen(model), write_dflash(folder / "d.gguf", second=True)
-        case _:
-            write_step(model)
-    return model, None
+    model, drafter = folder / "m.gguf", folder / "d.gguf"
+    makers: dict[str, Callable[[], tuple[Path, Path | None]]] = {
+        "starter": lambda: (STARTER, STARTER.with_name("starter-mtp.gguf")),
+        "gemma": lambda: write_gemma(model, drafter),
+        "qwen": lambda: (write_qwen(model), None),
+        "next": lambda: (write_qwen(model, QWEN_NEXT), None),
+        "mamba": lambda: write_mamba(model, drafter),
+        "model": lambda: (STARTER, quantised(STARTER, drafter, "Q8_0")),
+        "apart": lambda: cut_off(write_qwen(folder / "whole.gguf"), model, drafter),
+        "eagle": lambda: (write_qwen(model), write_eagle(drafter)),
+        "dflash": lambda: (write_qwen(model), write_dflash(drafter)),
+        "dflash 2": lambda: (write_qwen(model), write_dflash(drafter, second=True)),
+        "step": lambda: (write_step(model), None),
+    }
+    return makers[kind]()
 
 
 def test_there_are_enough_architectures() -> None:
@@ -119,7 +121,20 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
 
 
 @pytest.mark.parametrize(
-    "kind", ["starter", "gemma", "qwen", "step", "apart", "model", "eagle", "dflash", "dflash 2"]
+    "kind",
+    [
+        "starter",
+        "gemma",
+        "qwen",
+        "step",
+        "apart",
+        "model",
+        "next",
+        "mamba",
+        "eagle",
+        "dflash",
+        "dflash 2",
+    ],
 )
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:

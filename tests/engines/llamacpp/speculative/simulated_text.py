@@ -158,17 +158,21 @@ def write(
     kind: MtpKind,
     noise: float = 0.05,
     beside: float = 0.0,
+    *,
+    repeats: bool = False,
 ) -> Outcome:
     """Let the policy write the text; the caller has begun the answer.
 
-    beside: plain steps that one with drafts takes in what an answer without is spared.
+    beside: plain steps that one with drafts takes in what an answer without is spared. repeats:
+    what stays of a step with a wrong draft is evaluated again, with the next.
     """
     dice = random.Random(17)
     outcome = Outcome()
+    again = 0
     guessed: list[bool] = []
     while outcome.tokens < len(text):
         at = outcome.tokens
-        room = min(MAX_DEPTH, len(text) - at - 1)
+        room = min(MAX_DEPTH - again, len(text) - at - 1)
         proposal = text.lookup_sure[at]
         plan = policy.plan(room, proposal)
         assert plan.drafts <= room
@@ -185,7 +189,7 @@ def write(
             guessed = text.right[at][:drafted]
         right = run_of(guessed, out)
         draft = drafted * computer.draft
-        step = computer.ratios[checked]
+        step = computer.ratios[checked + again]
         spent = beside if checked or drafted else 0.0
         outcome.time += draft + step + spent
         scale = computer.plain_s * exp(dice.gauss(0, noise))
@@ -196,7 +200,9 @@ def write(
             step * scale,
             draft * computer.plain_s,
             spent * computer.plain_s,
+            again=again,
         )
+        again = again + out if repeats and out <= checked else 0
         guessed = guessed[out:] if right == out else []
         outcome.tokens += out
         outcome.worst = max(outcome.worst, outcome.time - outcome.tokens)
@@ -206,14 +212,16 @@ def write(
 
 
 @cache
-def best_fixed(text: Text, computer: Computer) -> tuple[float, int]:
+def best_fixed(text: Text, computer: Computer, *, repeats: bool = False) -> tuple[float, int]:
     """The gain of the best fixed depth of the model's drafter on this text, and that depth."""
     gains = []
     for depth in range(MAX_DEPTH + 1):
-        at, time = 0, 0.0
+        at, time, again = 0, 0.0, 0
         while at < len(text):
-            k = min(depth, len(text) - at - 1)
-            at += 1 + run_of(text.right[at], k)
-            time += computer.ratios[k] + k * computer.draft
+            k = min(depth, MAX_DEPTH - again, len(text) - at - 1)
+            out = 1 + run_of(text.right[at], k)
+            at += out
+            time += computer.ratios[k + again] + k * computer.draft
+            again = again + out if repeats and out <= k else 0
         gains.append((len(text) / time, depth))
     return max(gains)

@@ -14,6 +14,7 @@ from engines.llamacpp.speculative.depth import DepthPolicy, DraftPlan
 from engines.types import MAX_DEPTH, MtpKind, MtpMode
 from tests.engines.llamacpp.speculative.simulated_text import (
     COMPUTERS,
+    Computer,
     Outcome,
     Text,
     best_fixed,
@@ -88,6 +89,35 @@ def test_a_stationary_text_is_as_fast_as_with_the_best_fixed_depth(
             parts.append(gain / best_fixed(text, COMPUTERS[name])[0])
 
         assert mean(parts) >= 0.95
+
+
+@pytest.mark.parametrize("name", COMPUTERS)
+@pytest.mark.parametrize("acceptance", [0.2, 0.5, 0.75, 0.95])
+def test_a_memory_that_goes_back_as_a_whole_costs_what_is_evaluated_again(
+    name: str, acceptance: float
+) -> None:
+    computer = COMPUTERS[name]
+    for seed in (1, 2, 3):
+        policy = DepthPolicy(computer.costs(), MAX_DEPTH, BOTH, repeats=True)
+        text = make_text(2000, acceptance, seed=seed)
+        gain = write(text, computer, policy, "drafter", repeats=True).gain
+
+        assert gain >= 0.98
+        near = 0.9 if name in WINS_LITTLE else 0.95
+        assert gain >= near * best_fixed(text, computer, repeats=True)[0]
+
+
+def test_drafts_that_pay_where_tokens_can_be_taken_back_may_not_where_they_cannot() -> None:
+    """A guess in five is wrong, and a step with one takes as long as 1.7 plain ones."""
+    computer = Computer((1, 1.7, 2.6, 3.5, 4.4, 5.3, 6.2, 7.1, 8.0), 0.02)
+    text = make_text(2000, 0.8, fall=1.0, swing=0.0, telling=False)
+    depths = {}
+    for repeats in (False, True):
+        policy = DepthPolicy(computer.costs(), MAX_DEPTH, DRAFTER, repeats=repeats)
+        depths[repeats] = mean(write(text, computer, policy, "drafter", repeats=repeats).depths)
+
+    assert depths[False] > 0.5
+    assert depths[True] < 0.1
 
 
 def test_confidence_that_tells_right_from_wrong_beats_every_fixed_depth() -> None:
