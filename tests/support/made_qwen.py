@@ -116,7 +116,7 @@ def _delta_net(random: Random, shape: Qwen, scale: float) -> Tensors:
             "ssm_alpha": random.matrix(heads, shape.width),
             "ssm_beta": random.matrix(heads, shape.width),
         }
-    return rates | {
+    return {
         "attn_norm": vector(shape.width),
         "attn_qkv": random.matrix(mixed, shape.width),
         "attn_gate": random.matrix(value, shape.width),
@@ -124,6 +124,7 @@ def _delta_net(random: Random, shape: Qwen, scale: float) -> Tensors:
         # With these two the state halves about every five tokens.
         "ssm_dt.bias": vector(heads, -2.0),
         "ssm_a": vector(heads, -1.0),
+        **rates,
         "ssm_norm": vector(shape.state),
         "ssm_out": random.matrix(shape.width, value, scale),
     }

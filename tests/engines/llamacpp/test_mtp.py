@@ -192,7 +192,7 @@ def test_guesses_need_what_went_into_the_models_layers(
         shares.append(report.accepted / report.drafted)
         texts.append(text_of(events))
     assert texts[0] == texts[1]
-    assert shares[0] > 0.6
+    assert shares[0] > 0.7
     assert shares[1] < shares[0] - 0.05
 
 
@@ -250,7 +250,7 @@ def test_on_drafts_and_reports(engine: LlamaCppEngine) -> None:
     assert report.reason.startswith("MTP on: ")
     assert f"{round(100 * report.accepted / report.drafted)} % accepted" in report.reason
     assert any(isinstance(event, MtpReport) for event in events[1:-1])
-    assert report.gain
+    assert report.gain is None or report.gain > 0, "none before a plain step was timed"
     assert report.bound
 
 
