@@ -113,7 +113,7 @@ class Speculation:
         """
         self._again = again
         self._looked, sure = self._lookup.propose(token)
-        self._resting = self._active is None and not self._looked
+        self._resting = self._active is None and not self._looked and not again
         if self._resting:
             return ()
         policy = self._policy
@@ -148,7 +148,7 @@ class Speculation:
         as to observe and to learn.
         """
         self._steps += 1
-        if self._resting and not self._again:
+        if self._resting:
             self._policy.rest(step_s, drafting_s + beside_s)
             return
         right = common_prefix(self._guessed, run)

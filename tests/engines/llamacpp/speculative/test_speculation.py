@@ -47,12 +47,30 @@ class Hands:
 
     restored = False
 
-    def __init__(self, drafter: Counting) -> None:
+    def __init__(self, drafter: Counting | None) -> None:
         self.drafter = drafter
 
     def expose(self) -> None: ...
 
     def hide(self) -> None: ...
+
+
+def test_a_step_that_evaluates_tokens_again_is_timed_as_what_it_is() -> None:
+    """Nothing is drafted in it, and yet it takes as long as one that checks drafts."""
+    computer = COMPUTERS["Q8_0, 0.3 B"]
+    costs = computer.costs(noise=0)
+    drafting = cast("Drafting", Hands(None))
+    speculation = Speculation(drafting, costs, MAX_DEPTH, lambda _: False, "", repeats=True)
+    text = [5, 6, 7, 8, 9, 10, 11, 12, 13] * 2
+    speculation.begin("on", 8, text)
+    drafts = speculation.propose(5, len(text), MAX_DEPTH)
+    assert drafts == [6, 7, 8, 9, 10, 11, 12, 13]
+    speculation.learn(drafts, [6, 7, 8, 9, 99], 0.0, PLAIN_S * computer.ratios[8])
+    speculation.observe([5, 6, 7, 8, 9], len(text))
+    plain = costs.factor
+    assert not speculation.propose(99, len(text) + 5, MAX_DEPTH - 5, again=5)
+    speculation.learn((), [ALL_NEW], 0.0, PLAIN_S * computer.ratios[5])
+    assert costs.factor < 1.1 * plain
 
 
 def test_a_shadow_is_followed_over_the_steps_behind_it() -> None:
