@@ -29,7 +29,7 @@ _NUMBERED: Final = ("tid2eid.weight", "d2t")
 """The ends of names of tensors with whole numbers: experts by token (DeepSeek 4), and the tokens
 that a drafter guesses."""
 
-_F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d")
+_F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d", "_conv_base")
 """The ends of names of tensors that are no factors of a matrix product, whatever their shape."""
 
 _DELTA_NETS: Final = {"qwen3next", "qwen35", "qwen35moe"}

@@ -226,6 +226,17 @@ def test_a_window_that_no_layer_has_never_reaches_the_library(tmp_path: Path) ->
     require_runnable(fed(tmp_path / "n.gguf", "dflash", slides))
 
 
+def test_what_is_added_to_and_not_multiplied_is_never_halved(tmp_path: Path) -> None:
+    base = {"blk.0.attn_conv_base": [256, 3, 2]}
+    for kind, whole in ((Type.F32, True), (Type.F16, False)):
+        path = write_gguf(tmp_path / "m.gguf", "dflash", DFLASH, base, MASK, matrix=kind)
+        if whole:
+            require_runnable(read_header(path))
+        else:
+            with pytest.raises(ModelDamaged, match="with which nothing can compute"):
+                read_header(path)
+
+
 def test_one_that_guesses_blocks_needs_a_token_for_the_unknown(tmp_path: Path) -> None:
     header = fed(tmp_path / "m.gguf", "dflash", general={})
     with pytest.raises(DrafterMismatch, match="which token stands for those that are not known"):
