@@ -378,9 +378,14 @@ class DepthPolicy:
 
     @property
     def gain(self) -> float | None:
-        """Speed of this answer so far over that of plain steps; None before any was timed."""
-        known = self._clocked and self._seconds > 0
-        return self._plain_seconds / self._seconds if known else None
+        """Speed of this answer so far over that of plain steps; None before any was timed.
+
+        Never above the bound: then the plain steps were held up, and the others were not.
+        """
+        bound = self.bound
+        if not self._clocked or self._seconds <= 0 or bound is None:
+            return None
+        return min(bound, self._plain_seconds / self._seconds)
 
     @property
     def _clocked(self) -> bool:

@@ -105,6 +105,9 @@ class WatchedLoads:
         self.entry = entry
         return self
 
+    def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
+        return load_options
+
     def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
         return LoadPlan(self.entry.path, 512, 1, 1)
 
