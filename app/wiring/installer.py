@@ -22,7 +22,7 @@ from app.services.engines.installing import InstallSources
 from app.wiring.shipped import LOCKS
 from engines.cancel import CancelToken
 from engines.errors import EngineError
-from engines.vllm.provision.environment import Maker, pythons_here, uv
+from engines.vllm.provision.environment import Maker, headers_here, pythons_here, uv
 from engines.vllm.provision.home import EngineHome
 from engines.vllm.provision.lock import (
     Lock,
@@ -56,7 +56,7 @@ def engine_installer(
         return read_lock(LOCKS, profile)
 
     def system(pythons: Pythons) -> SystemInfo:
-        return look(root, lambda: pythons_here(pythons))
+        return look(root, lambda: pythons_here(pythons), headers_here)
 
     sources = InstallSources(
         lock=lock,

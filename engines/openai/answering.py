@@ -139,6 +139,8 @@ class _Answering:
             self._seed,
             fitted.max_tokens,
             drafts=self._via.drafts,
+            special=self._via.special,
+            thinks=self._via.expects(self._request.thinking),
         )
         if "max_tokens" in without and fitted.max_tokens is not None:
             body["max_completion_tokens"] = fitted.max_tokens

@@ -40,7 +40,7 @@ def unused(
         notes.append(
             "This server applies the repeat penalty to the whole text, not only to its end."
         )
-    if request.thinking_budget is not None and habits.budget is None:
+    if request.thinking_budget is not None and (habits.budget is None or habits.budget in without):
         notes.append("This server cannot limit how long a model thinks.")
     if request.thinking is not None and not habits.template:
         notes.append("With this server, thinking cannot be switched on or off from here.")

@@ -304,10 +304,42 @@ def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
     )
 
 
+@_known(r"max_tokens_per_mm_item \((?P<most>\d+)\) is larger than max_num_batched_tokens")
+def _picture(found: _Found, around: Circumstances) -> EngineError:
+    least = -(-int(found["most"]) // _STEP) * _STEP
+    return EngineFailed(
+        f"A context of {around.context:,} tokens is too small for “{around.model}”.",
+        f"One picture takes {int(found['most']):,} tokens at once there.",
+        f"Take a context of {least:,} tokens or more.",
+    )
+
+
+@_known(r"fatal error: Python\.h")
+def _headers(_: _Found, __: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        "vLLM could not make a kernel for this card.",
+        "Compiling it needs Python’s headers, and Python.h is not there.",
+        "Install them (the package python3-dev, or python3-devel on Fedora), then try again.",
+        Action("install", "compiler"),
+    )
+
+
 @_known(
-    r"Failed to find C compiler[^\n]*|Could not find nvcc[^\n]*"
-    r"|[^\n]*ninja[^\n]*not found|fatal error: Python\.h[^\n]*"
+    r"Could not find nvcc[^\n]*|nvcc: (?:command )?not found"
+    r"|No such file or directory: '[^'\n]*(?:nvcc|ninja)'|Ninja is required[^\n]*"
+    r"|ninja: (?:command )?not found"
 )
+def _own_tools(found: _Found, _: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        "vLLM could not make a kernel for this card.",
+        "A tool of its own installation is missing or cannot be run:"
+        f" {found[0].strip().rstrip('.')}.",
+        "Remove vLLM under Engines and install it again.",
+        Action("install", "vllm"),
+    )
+
+
+@_known(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
 def _compiler(found: _Found, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         "vLLM could not make a kernel for this card.",

@@ -25,6 +25,9 @@ from engines.vllm.provision.lock import Lock, Profile
 
 PART = ".part"
 SERVE = ("-m", "vllm.entrypoints.cli.main", "serve")
+TOOLKIT = "cuda"
+"""The name in an environment of the CUDA toolkit among its packages."""
+
 FACTS = "hearth.json"
 """The description of an environment. Written last, so one without it is not whole."""
 

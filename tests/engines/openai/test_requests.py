@@ -128,15 +128,45 @@ def test_each_kind_gets_the_fields_that_it_knows(serve: Serve, reach: Reach) -> 
     assert all("seed" in body and body["stream"] for body in bodies.values())
 
 
-def test_vllm_with_drafts_is_asked_without_min_p(serve: Serve, reach: Reach) -> None:
+def test_vllm_with_drafts_is_told_to_leave_min_p(serve: Serve, reach: Reach) -> None:
     server = serve()
     run(ask("Hello"), reach(server, drafts=True))
-    assert "min_p" not in server.chats()[0]
+    assert server.chats()[0]["min_p"] == 0, "the server may have a number of its own for it"
     server.script(
         CHAT, refusal(400, "The min_p and logit_bias sampling parameters are not yet supported.")
     )
     run(ask("Hello"), reach(server))
-    assert ["min_p" in body for body in server.chats()] == [False, True, False]
+    assert ["min_p" in body for body in server.chats()] == [True, True, False]
+
+
+def test_vllm_keeps_the_tokens_around_reasoning_where_there_may_be_some(
+    serve: Serve, reach: Reach
+) -> None:
+    server = serve()
+    run(ask("Hello"), reach(server, special=True))
+    run(ask("Hello"), reach(server))
+    assert [body.get("skip_special_tokens") for body in server.chats()] == [False, None]
+
+
+def test_vllm_is_told_how_long_to_think_and_may_refuse(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    server.script(
+        CHAT, refusal(400, "thinking_token_budget is set but reasoning_config is not configured.")
+    )
+    done = done_of(run(ask("Hello", thinking_budget=9), reach(server)))
+    assert [body.get("thinking_token_budget") for body in server.chats()] == [9, None]
+    assert done.notes[-1] == "This server cannot limit how long a model thinks."
+
+
+def test_a_grammar_holds_from_the_first_word_unless_the_model_thinks(
+    serve: Serve, reach: Reach
+) -> None:
+    server = serve()
+    bound = Sampling(grammar='root ::= "yes"')
+    for thinking in (None, False, True):
+        run(ask("Hello", sampling=bound, thinking=thinking), reach(server, thinking="switch"))
+    told = [body.get("include_reasoning") for body in server.chats()]
+    assert told == [False, False, None]
 
 
 def test_vllm_may_refuse_when_its_stream_has_begun(serve: Serve, reach: Reach) -> None:

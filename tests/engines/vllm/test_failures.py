@@ -148,6 +148,43 @@ ROWS = [
         "compiler",
         "compiler",
     ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] ValueError: Chunked MM input disabled but"
+            " max_tokens_per_mm_item (2496) is larger than max_num_batched_tokens (2048)."
+        ),
+        "engine_failed",
+        None,
+        None,
+        "2,560",
+    ),
+    (
+        "/tmp/x/main.c:1:10: fatal error: Python.h: No such file or directory",
+        "engine_unavailable",
+        "install",
+        "compiler",
+        "python3-dev",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] RuntimeError: Could not find nvcc and default"
+            " cuda_home='/usr/local/cuda' doesn't exist"
+        ),
+        "engine_unavailable",
+        "install",
+        "vllm",
+        "install it again",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] FileNotFoundError: [Errno 2] No such file or"
+            " directory: 'ninja'"
+        ),
+        "engine_unavailable",
+        "install",
+        "vllm",
+        "ninja",
+    ),
     # seen
     (
         "(APIServer pid=1) OSError: [Errno 98] Address already in use",
