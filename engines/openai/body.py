@@ -15,9 +15,12 @@ Body = dict[str, Any]
 
 EXTRAS = (
     "top_k", "min_p", "repetition_penalty", "repeat_penalty", "repeat_last_n", "stream_options",
-    BUDGET,
+    BUDGET, "skip_special_tokens", "include_reasoning",
 )  # fmt: skip
 """Fields that are no part of the protocol; an answer goes without them where they are refused."""
+
+DECLINED = ("seed", "temperature", "top_p")
+"""Fields of the protocol that some gateways and models do not take, whatever their value."""
 
 
 def chat_body(

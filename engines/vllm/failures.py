@@ -28,6 +28,10 @@ _ERROR: Final = re.compile(
     r"([A-Za-z_.]*(?:Error|Exception|Exit)): (.+)"
 )
 _PLAIN_ERROR: Final = re.compile(r"^[a-z_.A-Z]*(?:Error|Exception): (.+)")
+_ENDED: Final = re.compile(r"Failed core proc\(s\): \{'[^']*': (-?\d+)")
+"""What vLLM's first process says of the exit code of another."""
+
+_REPORTS: Final = re.compile(r"(?:INFO|DEBUG|WARNING)\b")
 _GENERAL: Final = (
     "Engine core initialization failed",
     "See root cause",
@@ -37,11 +41,31 @@ _GENERAL: Final = (
 )
 
 
-def cause(lines: Sequence[str]) -> str:
-    """Return the first error that says more than that there was one, or else the last line."""
+def cause(lines: Sequence[str], code: int | None = None) -> str:
+    """Return why a worker ended: the first error that says more than that there was one.
+
+    Without one, how its processes ended, and a last line that is no report of progress.
+    code: the exit code of its first process, as far as it is known; it may be 0 after a crash.
+    """
     if found := first_error(lines):
-        return found
-    return sentence(_bare(lines[-1])) if lines else "nothing at all."
+        return f"It says: {found}"
+    inner = _ENDED.search("\n".join(lines))
+    ended = _how(int(inner[1]) if inner else code)
+    last = _bare(lines[-1]) if lines else ""
+    if not last or _REPORTS.match(last) or any(words in last for words in _GENERAL):
+        return ended
+    return f"{ended} The last thing it said: {sentence(last)}"
+
+
+def _how(code: int | None) -> str:
+    """Say how a process ended that wrote no error."""
+    if code in (-9, 137):
+        return "The system ended one of its processes (signal 9), as it does when memory runs out."
+    if code is not None and code < 0:
+        return f"One of its processes crashed (signal {-code})."
+    if code:
+        return f"It ended with exit code {code}, and wrote no error."
+    return "It ended, and wrote no error."
 
 
 def first_error(lines: Sequence[str]) -> str | None:
@@ -92,15 +116,17 @@ _STEP: Final = 256
 _SHORTEST: Final = 512
 
 
-def start_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
-    """Make the error for a worker that ended before it was ready."""
+def start_failure(
+    lines: Sequence[str], around: Circumstances, code: int | None = None
+) -> EngineError:
+    """Make the error for a worker that ended before it was ready. code: see `cause`."""
     text = "\n".join(lines)
     for pattern, make in _KNOWN:
         if found := pattern.search(text):
             return make(found, around)
     return EngineFailed(
         f"vLLM could not start with “{around.model}”.",
-        f"It says: {cause(lines)}",
+        cause(lines, code),
         "Look at its log in the settings; try another model, or use llama.cpp.",
         Action("open_settings", "engine"),
     )
@@ -115,8 +141,13 @@ def stalled(model: str, seconds: float) -> EngineFailed:
     )
 
 
-def crash_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
-    """Make the error for a worker that ended in the middle, and was not asked to."""
+def crash_failure(
+    lines: Sequence[str], around: Circumstances, code: int | None = None
+) -> EngineError:
+    """Make the error for a worker that ended in the middle, and was not asked to.
+
+    code: see `cause`; what vLLM says with it after a crash is 0.
+    """
     text = "\n".join(lines)
     if found := re.search(_MEMORY_RAN_OUT, text):
         return _out_of_memory(found, around)
@@ -125,6 +156,8 @@ def crash_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
         "vLLM has stopped.",
         f"It says: {error}"
         if error
+        else _how(code)
+        if code
         else "One of its processes ended unexpectedly, perhaps for want of memory.",
         "What it wrote is kept. Ask again: Hearth restarts it.",
     )

@@ -49,7 +49,7 @@ class EngineInstaller:
             previous=before.version if before else None,
             offered=self._ways.lock(self.usual_profile()).version,
             unfinished_bytes=self.home.work_bytes,
-            kept_bytes=sum(it.size_bytes for it in self.home.installed()),
+            kept_bytes=self.home.kept_bytes,
         )
 
     def check(self, profile: Profile) -> Check:
@@ -89,7 +89,7 @@ class EngineInstaller:
         return before
 
     def remove(self) -> None:
-        """Remove all versions and downloaded files. Raises AppError."""
+        """Remove all versions, downloaded files and workers' caches. Raises AppError."""
         with self._held("switch", _unheard, CancelToken()):
             for it in self.home.installed():
                 if self._ways.in_use(it):

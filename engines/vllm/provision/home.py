@@ -60,6 +60,11 @@ def python_of(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
+def worker_folder(root: Path) -> Path:
+    """Return the folder for what workers keep: compiled kernels, most of all, and their log."""
+    return root.with_name("vllm-worker")
+
+
 def bytes_in(folder: Path) -> int:
     """Add up the files of a folder, some of which may just be leaving, in bytes."""
     found = 0
@@ -82,6 +87,7 @@ class EngineHome:
         self._drop = drop
         self.versions = root / "versions"
         self.work = root / "work"
+        self.worker = worker_folder(root)
 
     def current(self) -> Installed | None:
         """The environment in use."""
@@ -152,10 +158,19 @@ class EngineHome:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def remove(self) -> None:
-        """Remove all environments; they go out of use first, lest half a removal be in use."""
+        """Remove all environments, and what their workers have kept.
+
+        They go out of use first, lest half a removal be in use.
+        """
         (self.root / "current").unlink(missing_ok=True)
         self.tidy()
         self.forget_work()
+        shutil.rmtree(self.worker, ignore_errors=True)
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of the whole environments, and of what their workers keep."""
+        return sum(it.size_bytes for it in self.installed()) + bytes_in(self.worker)
 
     @property
     def work_bytes(self) -> int:

@@ -184,6 +184,27 @@ def test_a_server_says_that_too_many_tokens_were_asked_for(serve: Serve, reach: 
     assert server.chats()[1]["max_tokens"] < 512
 
 
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("seed", "Unrecognized request argument supplied: seed"),
+        ("temperature", "Unsupported value: 'temperature' does not support 0.7 with this model."),
+        ("top_p", "Unsupported parameter: 'top_p' is not supported with this model."),
+    ],
+)
+def test_what_a_gateway_refuses_of_the_protocol_is_left_out_with_a_note(
+    serve: Serve, reach: Reach, field: str, said: str
+) -> None:
+    server = serve("openai")
+    server.script(CHAT, refusal(400, said))
+    plain = Sampling(temperature=0.7, top_p=0.9, top_k=0, min_p=0.0, seed=7)
+    events = run(ask("Hello", sampling=plain), reach(server))
+    assert text_of(events)
+    assert [field in body for body in server.chats()] == [True, False]
+    assert len(done_of(events).notes) == 1
+    assert field.replace("_", "-") in done_of(events).notes[0]
+
+
 def test_a_server_that_knows_no_options_of_streams(serve: Serve, reach: Reach) -> None:
     server = serve("openai")
     server.script(CHAT, refusal(422, "body.stream_options: extra inputs are not permitted"))

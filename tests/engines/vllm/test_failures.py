@@ -299,8 +299,29 @@ def test_what_is_unknown_is_quoted_by_its_cause() -> None:
 
 
 def test_an_empty_log_is_no_riddle() -> None:
-    assert cause([]) == "nothing at all."
+    assert cause([]) == "It ended, and wrote no error."
     assert start_failure([], AROUND).what
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [(-9, "memory runs out"), (137, "memory runs out"), (-11, "signal 11"), (3, "exit code 3")],
+)
+def test_without_an_error_it_is_said_how_it_ended(code: int, word: str) -> None:
+    progress = "(EngineCore pid=2) INFO 11-21 15:31:16 [core.py:9] Starting to load model x"
+    for lines in ([], [progress], [progress, GENERAL]):
+        error = start_failure(lines, AROUND, code)
+        assert word in error.why
+        assert "Starting to load" not in error.why, "a report of progress is no cause"
+    assert word in crash_failure([progress], AROUND, code).why
+    told = start_failure([progress, "bash: 7: something odd"], AROUND, code).why
+    assert word in told
+    assert "something odd" in told
+
+
+def test_what_the_first_process_says_of_another_s_end_counts() -> None:
+    said = GENERAL + " Failed core proc(s): {'EngineCore_DP0': -9}"
+    assert "memory runs out" in start_failure([said], AROUND, 1).why
 
 
 def test_a_crash_and_its_like() -> None:

@@ -43,7 +43,7 @@ def thinker(vllm: Installed, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     governs = {"max_new_tokens": 7, "min_p": 0.2, "temperature": 0.1}
     told.write_text(json.dumps(json.loads(told.read_text()) | governs))
     engine = make_engine(vllm, folder / "worker", silent_s=400)
-    engine.load(replace(DRAFTING, model=model), lambda _: None, CancelToken())
+    engine.load(replace(DRAFTING, model=model, context=2048), lambda _: None, CancelToken())
     yield engine
     engine.close()
 
@@ -91,7 +91,7 @@ def test_what_the_model_s_own_file_says_does_not_govern_answers(thinker: VllmEng
 
 
 def test_what_has_been_read_before_is_counted(thinker: VllmEngine) -> None:
-    """In whole blocks of 128 tokens, or of 32 for a smaller model."""
-    question = "Where are my chats, and who can read them? " * 36
+    """In whole blocks of 128 tokens."""
+    question = "Where are my chats, and who can read them? " * 120
     assert done_of(say(thinker, question)).usage.cached_tokens == 0
     assert done_of(say(thinker, question)).usage.cached_tokens > 0

@@ -116,7 +116,12 @@ def test_removed_it_is_gone_whatever_was_left(home: EngineHome) -> None:
     home.work.mkdir()
     (home.work / "a.whl").write_bytes(b"12345")
     assert home.work_bytes == 5
+    kernels = home.worker / "caches" / "flashinfer"
+    kernels.mkdir(parents=True)
+    (kernels / "a.so").write_bytes(b"1234567")
+    assert home.kept_bytes >= 7, "what workers compile is a part of what it takes"
     home.remove()
+    assert not home.worker.exists()
     assert home.current() is None
     assert home.work_bytes == 0
     assert list(home.versions.iterdir()) == []
