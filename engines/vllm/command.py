@@ -247,5 +247,5 @@ def _environment(
             environment.setdefault("OMP_NUM_THREADS", str(plan.threads))
     elif card_numbers:
         environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
-        environment.setdefault("CUDA_VISIBLE_DEVICES", ",".join(map(str, card_numbers)))
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, card_numbers))
     return environment

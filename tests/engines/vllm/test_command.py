@@ -120,6 +120,7 @@ def test_several_cards_and_computers() -> None:
     assert after(told.words, "--pipeline-parallel-size") == "2"
     assert after(told.words, "--distributed-executor-backend") == "ray"
     assert told.environment["CUDA_VISIBLE_DEVICES"] == "1,3"
+    assert told.environment["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID", "as the driver counts them"
     assert "VLLM_HOST_IP" not in told.environment, "the others have to find it"
 
 
