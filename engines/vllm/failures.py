@@ -299,8 +299,8 @@ def _quantisation(found: _Found, around: Circumstances) -> EngineError:
         f"“{around.model}” has a quantisation that this card cannot compute.",
         f"The method {found['method']} needs compute capability {level(found['least'])}, and the"
         f" card has {level(found['has'])}.",
-        "Choose a checkpoint that suits the card: W4A16, AWQ or GPTQ from 8.0, FP8 from 8.9, NVFP4"
-        " from 10.0.",
+        "Choose a checkpoint that suits the card: W4A16, AWQ, GPTQ, FP8 and NVFP4 run from 7.5,"
+        " MXFP4 from 8.0.",
     )
 
 
