@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 INSTALLED = "vllm"
 _NOT_INSTALLED = "Not installed; `hearth engines install vllm` does that."
 _BAR = 24
+_OF_CARDS = ("driver", "cuda", "capability")
+"""What only the build for cards is refused for."""
+_SLOW_BUILD = (
+    "There is a build for processors, too, which is slow: `hearth engines install vllm --profile "
+    "cpu`."
+)
 
 
 def _use(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -92,7 +98,9 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
     _show(check, out)
     finding = check.hindrance
     if finding is not None:
-        raise EngineHindered(finding.what, finding.why, finding.do)
+        other = args.profile == "cuda" and finding.code in _OF_CARDS and installer.check("cpu")
+        build = f"{finding.do} {_SLOW_BUILD}" if other and other.hindrance is None else ""
+        raise EngineHindered(finding.what, finding.why, finding.do, terminal=build or finding.do)
     if not args.yes and not agreed(
         out, "Install it?", "Nobody could be asked whether this may be installed."
     ):
@@ -132,7 +140,7 @@ def _show(check: Check, out: Output) -> None:
         out.note(f"{mark:4}  {finding.what}")
         if not finding.ok:
             out.note(f"      {finding.why} {finding.do}")
-    price = check.price
+    price = check.price if check.hindrance is None else None
     if price is not None and price.disk_bytes:
         out.note(
             f"This downloads {size(price.download_bytes)}, takes up to {size(price.disk_bytes)} of "
