@@ -127,13 +127,17 @@ class ScriptedManager:
 
 @dataclass
 class ScriptedServers:
-    """facts: what each server says of itself, by its address; an error is raised."""
+    """facts: what each server says of itself, by its address; an error is raised.
+
+    environment: the variables with keys, by the names of servers.
+    """
 
     kept: list[ServerProfile] = field(default_factory=list)
     facts: dict[str, ServerInfo | Exception] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     warning: str | None = None
     error: Exception | None = None
+    environment: dict[str, str] = field(default_factory=dict)
 
     def list(self) -> Sequence[ServerProfile]:
         return tuple(self.kept)
@@ -161,6 +165,9 @@ class ScriptedServers:
     def remove(self, profile_id: str) -> None:
         self.kept = [it for it in self.kept if it.id != profile_id]
         self.keys.pop(profile_id, None)
+
+    def key_variable(self, name: str) -> str:
+        return self.environment.get(name, "")
 
     def key_status(self, profile: ServerProfile) -> SecretStatus:
         return SecretStatus(profile.id in self.keys, "memory", self.warning)
