@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from app.cli.agreeing import agreed
 from app.cli.command import Command
@@ -13,6 +13,7 @@ from app.cli.interrupt import interruptible
 from app.cli.output import Output, size, table
 from app.core.engines.installation import Check, Step
 from app.core.errors import AppError, EngineHindered
+from engines.vllm.provision.lock import LockName
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -160,9 +161,10 @@ def _declare_install(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="agree beforehand")
     parser.add_argument(
         "--profile",
-        choices=("cuda", "cpu"),
+        choices=get_args(LockName),
         default="cuda",
-        help="cuda for NVIDIA's cards, which is the default; cpu is slow, and meant for tests",
+        help="cuda for NVIDIA's cards, which is the default; cpu is a community's build, slow and "
+        "meant for tests; cpu-plain the same with the torch of PyPI, a larger download",
     )
 
 

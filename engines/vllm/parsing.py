@@ -44,9 +44,8 @@ def parsing_of(folder: Path) -> Parsing:
     special = any(tokens.get(it) for it in format_.tokens)
     for known, name, call in _PARSERS:
         if format_ is known and {*known.tokens, call} <= {*tokens}:
-            words = ("--reasoning-parser", name)
-            words += ("--enable-auto-tool-choice", "--tool-call-parser", name)
-            return Parsing(words, special=True, budget=True)
+            calls = ("--enable-auto-tool-choice", "--tool-call-parser", name)
+            return Parsing(("--reasoning-parser", name, *calls), special=True, budget=True)
     return Parsing(_limits(format_), special, budget=not format_.prose)
 
 

@@ -12,7 +12,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import Lock, LockedFile, TargetSystem
+from engines.vllm.provision.lock import Lock, LockedFile, LockName, TargetSystem
 from engines.vllm.provision.preflight import Finding, SystemInfo, preflight
 
 _MB = 1_000_000
@@ -52,17 +52,17 @@ class EngineInstaller:
             kept_bytes=self.home.kept_bytes,
         )
 
-    def check(self, profile: Profile) -> Check:
+    def check(self, name: LockName) -> Check:
         """Check this computer and what an installation takes; nothing is changed."""
-        return self._check(self._ways.lock(profile))
+        return self._check(self._ways.lock(name))
 
-    def install(self, profile: Profile, tell: Tell, cancel: CancelToken) -> Installed:
+    def install(self, name: LockName, tell: Tell, cancel: CancelToken) -> Installed:
         """Put the lock's version in use; the one before stays for `rollback`.
 
         Killed or cancelled at any point, what is in use is as before, and the next call goes on.
         Raises Cancelled, and AppError.
         """
-        lock = self._ways.lock(profile)
+        lock = self._ways.lock(name)
         tell(Step("look", 0.0, "Checking this computer."))
         with self._held("look", tell, cancel) as holding:
             self.home.tidy()

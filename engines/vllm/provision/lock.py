@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Profile = Literal["cuda", "cpu"]
 """cuda: the official build, for NVIDIA's cards. cpu: a build for processors, for tests."""
 
+LockName = Literal["cuda", "cpu", "cpu-plain"]
+"""The locks: one for each profile, and one for "cpu" with the torch of the public index."""
+
 Pythons = tuple[tuple[int, int], ...]
 _OLDEST_GLIBC = 5
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
@@ -87,20 +90,20 @@ class Lock:
         return tuple(found)
 
 
-def read_lock(folder: Path, profile: Profile) -> Lock:
-    """Read the lock of a profile in a folder of locks."""
-    facts: dict[str, Any] = json.loads((folder / f"{profile}.json").read_text(encoding="utf-8"))
+def read_lock(folder: Path, name: LockName) -> Lock:
+    """Read a lock in a folder of locks."""
+    facts: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     files = (
-        LockedFile(name, _project(name), size, sha256)
-        for name, (size, sha256) in facts["files"].items()
+        LockedFile(file, _project(file), size, sha256)
+        for file, (size, sha256) in facts["files"].items()
     )
     return Lock(
-        profile,
+        "cuda" if name == "cuda" else "cpu",
         facts["version"],
         facts["distribution"],
         tuple((int(major), int(minor)) for major, minor in facts["pythons"]),
         facts["disk_bytes"],
-        (folder / f"{profile}.txt").read_text(encoding="utf-8"),
+        (folder / f"{name}.txt").read_text(encoding="utf-8"),
         tuple(files),
     )
 
