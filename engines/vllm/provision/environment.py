@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -178,11 +179,10 @@ def uv() -> str:
 
 def headers_here(python: tuple[int, int]) -> bool:
     """Tell whether the Python that an environment would be made with has its headers here."""
-    found = _find(python)
-    ask = "import os, sysconfig as it; print(os.path.exists(it.get_path('include') + '/Python.h'))"
-    words = [found.stdout.strip(), "-I", "-c", ask]
-    said = subprocess.run(words, capture_output=True, text=True, check=False)
-    return said.stdout.strip() == "True"
+    words = [_find(python).stdout.strip(), "-I", "-m", "sysconfig"]
+    said = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    folder = re.search(r'^\s*include = "(.+)"$', said, re.MULTILINE)
+    return folder is not None and Path(folder[1], "Python.h").exists()
 
 
 def pythons_here(wanted: Pythons) -> Pythons:

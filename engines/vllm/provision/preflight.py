@@ -276,12 +276,11 @@ def _python(info: SystemInfo, pythons: Pythons) -> Finding:
 
 
 def _compiler(info: SystemInfo) -> Iterator[Finding]:
-    why = "Kernels are compiled for this card when a model first starts."
     if info.compiler is None:
         yield Finding(
             False,
             "There is no C compiler.",
-            why,
+            "Kernels are compiled for this card when a model first starts.",
             "Install gcc (on Debian and Ubuntu: sudo apt install gcc python3-dev).",
             "compiler",
             warning=True,
@@ -293,7 +292,7 @@ def _compiler(info: SystemInfo) -> Iterator[Finding]:
         yield Finding(
             False,
             "Python’s headers are missing.",
-            f"{why} That needs Python.h.",
+            "Kernels are compiled for this card when a model first starts, which needs Python.h.",
             f"Install them: on Debian and Ubuntu “sudo apt install {python}-dev”, on Fedora "
             "“sudo dnf install python3-devel”.",
             "headers",

@@ -41,6 +41,10 @@ def test_headers_are_those_of_the_python_that_would_be_used(
     tool.write_text(look)
     tool.chmod(0o755)
     monkeypatch.setattr("engines.vllm.provision.environment.uv", lambda: str(tool))
-    for said, is_there in (("True\n", True), ("False\n", False), ("", False)):
-        (tmp_path / "bin" / "python3.9.says").write_text(said)
-        assert headers_here((3, 9)) is is_there
+    says = tmp_path / "bin" / "python3.9.says"
+    says.write_text(f'Paths:\n\tdata = "/usr"\n\tinclude = "{tmp_path}"\n')
+    assert not headers_here((3, 9))
+    (tmp_path / "Python.h").touch()
+    assert headers_here((3, 9))
+    says.write_text("")
+    assert not headers_here((3, 9)), "who does not tell has none"
