@@ -95,13 +95,19 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 def _install(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
     installer = app.installer
-    check = installer.check(args.profile)
+    # Without a word on it, an update has Ray if what is in use has it.
+    name: LockName = args.profile or (
+        "cuda-ray" if installer.usual_lock() == "cuda-ray" else "cuda"
+    )
+    check = installer.check(name)
     _show(check, out)
     finding = check.hindrance
     if finding is not None:
-        other = args.profile == "cuda" and finding.code in _OF_CARDS and installer.check("cpu")
-        build = f"{finding.do} {_SLOW_BUILD}" if other and other.hindrance is None else ""
-        raise EngineHindered(finding.what, finding.why, finding.do, terminal=build or finding.do)
+        do = finding.do
+        if name in ("cuda", "cuda-ray") and finding.code in _OF_CARDS:
+            slow = installer.check("cpu").hindrance is None
+            do = f"{do} {_SLOW_BUILD}" if slow else do
+        raise EngineHindered(finding.what, finding.why, finding.do, terminal=do)
     if not args.yes and not agreed(
         out, "Install it?", "Nobody could be asked whether this may be installed."
     ):
@@ -119,9 +125,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
                 out.note(f"{step.phase}: {step.words}")
 
     try:
-        made = list(
-            interruptible(lambda cancel: iter([installer.install(args.profile, show, cancel)]))
-        )
+        made = list(interruptible(lambda cancel: iter([installer.install(name, show, cancel)])))
     except KeyboardInterrupt:
         out.rewrite("")
         out.note("What has come is kept; the same command goes on with it.")
@@ -162,9 +166,9 @@ def _declare_install(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         choices=get_args(LockName),
-        default="cuda",
-        help="cuda for NVIDIA's cards, which is the default; cpu is a community's build, slow and "
-        "meant for tests; cpu-plain the same with the torch of PyPI, a larger download",
+        help="cuda, the default, for NVIDIA's cards; cuda-ray with Ray, too, for a model that "
+        "several computers share; cpu is a community's build, slow and meant for tests, and "
+        "cpu-plain the same with the torch of PyPI, a larger download",
     )
 
 

@@ -465,13 +465,23 @@ def _too_few_cards(found: _Found, _: Circumstances) -> EngineError:
     )
 
 
-@_known(r"Could not find any running Ray instance|No module named 'ray'|Ray is not installed")
+@_known(r"No module named 'ray'|requires installation of ray|Please install Ray")
+def _no_ray(_: _Found, __: Circumstances) -> EngineError:
+    return EngineFailed(
+        "The other computers cannot be reached.",
+        "vLLM shares layers among computers over Ray, which is not a part of this installation.",
+        "Install vLLM with Ray from a terminal: hearth engines install vllm --profile cuda-ray. Or"
+        " set the number of computers to 1.",
+        Action("open_settings", "vllm_nodes"),
+    )
+
+
+@_known(r"Could not find any running Ray instance")
 def _ray(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
         "The other computers cannot be reached.",
         "vLLM shares layers among computers over Ray, and no Ray cluster answers here.",
-        "Start Ray on each of them, install it into vLLM’s environment, or set the number of"
-        " computers to 1.",
+        "Start Ray on each of them, or set the number of computers to 1.",
         Action("open_settings", "vllm_nodes"),
     )
 

@@ -11,8 +11,8 @@ from app.core.engines.installation import (
     Check,
     Device,
     InstallState,
+    LockName,
     Price,
-    Profile,
     Step,
     WorkerState,
 )
@@ -55,18 +55,18 @@ class ScriptedInstaller:
     hold: threading.Event = field(default_factory=threading.Event)
     did: list[str] = field(default_factory=list)
 
-    def usual_profile(self) -> Profile:
+    def usual_lock(self) -> LockName:
         return "cuda"
 
     def state(self) -> InstallState:
         return self.now
 
-    def check(self, profile: Profile) -> Check:
-        self.did.append(f"check {profile}")
+    def check(self, name: LockName) -> Check:
+        self.did.append(f"check {name}")
         return Check(self.findings, self.price, self.linux)
 
-    def install(self, profile: Profile, tell: Callable[[Step], None], cancel: CancelToken) -> None:
-        self.did.append(f"install {profile}")
+    def install(self, name: LockName, tell: Callable[[Step], None], cancel: CancelToken) -> None:
+        self.did.append(f"install {name}")
         for step in self.steps:
             tell(step)
         while not self.hold.wait(0.01):
@@ -74,7 +74,7 @@ class ScriptedInstaller:
                 raise Cancelled
         if self.error is not None:
             raise self.error
-        self.now = replace(self.now, version=OFFERED, profile=profile, previous=self.now.version)
+        self.now = replace(self.now, version=OFFERED, profile="cuda", previous=self.now.version)
 
     def rollback(self) -> None:
         self.did.append("rollback")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from app.core.engines.installation import Check, InstallState, Phase, Price, Profile, Step
+from app.core.engines.installation import Check, InstallState, Phase, Price, Step
 from app.core.errors import EngineHindered, EngineInUse, EngineNotInstalled
 from app.services.engines.installing import Installing, InstallSources, Tell, explained
 from engines.cancel import CancelToken
@@ -36,10 +36,10 @@ class EngineInstaller:
         self.home = home
         self._ways = ways
 
-    def usual_profile(self) -> Profile:
-        """Return the profile in use, or else the one for users."""
+    def usual_lock(self) -> LockName:
+        """Return the lock of what is in use, or else the one for users."""
         now = self.home.current()
-        return now.profile if now is not None else "cuda"
+        return (now.lock or now.profile) if now is not None else "cuda"
 
     def state(self) -> InstallState:
         now, before = self.home.current(), self.home.previous()
@@ -47,7 +47,7 @@ class EngineInstaller:
             version=now.version if now else None,
             profile=now.profile if now else None,
             previous=before.version if before else None,
-            offered=self._ways.lock(self.usual_profile()).version,
+            offered=self._ways.lock(self.usual_lock()).version,
             unfinished_bytes=self.home.work_bytes,
             kept_bytes=self.home.kept_bytes,
         )

@@ -17,11 +17,11 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engines.private import private, replace_text
-from engines.vllm.provision.lock import Lock, Profile
+from engines.vllm.provision.lock import Lock, LockName, Profile
 
 PART = ".part"
 SERVE = ("-m", "vllm.entrypoints.cli.main", "serve")
@@ -38,6 +38,7 @@ class Installed:
 
     size_bytes: what it took of the disk when it was made; 0 if nobody knows. linux: the
     distribution of WSL2 that it lies in, folder then being a path there; "" for this computer.
+    lock: the name of the one that it was made by, if that is known.
     """
 
     version: str
@@ -45,6 +46,7 @@ class Installed:
     folder: Path
     size_bytes: int = 0
     linux: str = ""
+    lock: LockName | None = None
 
     @property
     def python(self) -> Path:
@@ -122,8 +124,10 @@ class EngineHome:
     def finish(self, lock: Lock, elsewhere: Installed | None = None) -> Installed:
         """Make a tried part a whole environment. elsewhere: the one that it stands for."""
         part, place = self.part(lock), self.place(lock)
-        made = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
+        here = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
+        made = replace(here, lock=lock.name)
         facts = {"version": made.version, "profile": made.profile, "size_bytes": made.size_bytes}
+        facts |= {"lock": made.lock}
         if made.linux:
             facts |= {"folder": made.folder.as_posix(), "linux": made.linux}
         with open(part / FACTS, "w", encoding="utf-8", opener=private) as file:
@@ -206,7 +210,8 @@ class EngineHome:
             size = int(facts.get("size_bytes", 0))
             linux = str(facts.get("linux", ""))
             lies = Path(facts["folder"]) if linux else folder
-            return Installed(str(facts["version"]), facts["profile"], lies, size, linux)
+            made_by = facts.get("lock")
+            return Installed(str(facts["version"]), facts["profile"], lies, size, linux, made_by)
         except (OSError, ArithmeticError, ValueError, LookupError, RecursionError):
             return None
         except (TypeError, AttributeError):  # it holds something else than names with values

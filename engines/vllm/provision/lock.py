@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 Profile = Literal["cuda", "cpu"]
 """cuda: the official build, for NVIDIA's cards. cpu: a build for processors, for tests."""
 
-LockName = Literal["cuda", "cpu", "cpu-plain"]
-"""The locks: one for each profile, and one for "cpu" with the torch of the public index."""
+LockName = Literal["cuda", "cuda-ray", "cpu", "cpu-plain"]
+"""The locks: one for each profile, "cuda" with Ray, for several computers, and "cpu" with the torch
+of the public index."""
 
 Pythons = tuple[tuple[int, int], ...]
 _OLDEST_GLIBC = 5
@@ -57,7 +58,7 @@ class Lock:
 
     requirements: the text for uv. disk_bytes: of the environment once it is there. pythons: the
     versions that it is made for, the best first. distribution: the package that holds vLLM.
-    version: what vLLM calls itself, without a local part.
+    version: what vLLM calls itself, without a local part. name: of the lock, where it has one.
     """
 
     profile: Profile
@@ -67,6 +68,7 @@ class Lock:
     disk_bytes: int
     requirements: str
     files: tuple[LockedFile, ...]
+    name: LockName | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -98,13 +100,14 @@ def read_lock(folder: Path, name: LockName) -> Lock:
         for file, (size, sha256) in facts["files"].items()
     )
     return Lock(
-        "cuda" if name == "cuda" else "cpu",
+        "cuda" if name in ("cuda", "cuda-ray") else "cpu",
         facts["version"],
         facts["distribution"],
         tuple((int(major), int(minor)) for major, minor in facts["pythons"]),
         facts["disk_bytes"],
         (folder / f"{name}.txt").read_text(encoding="utf-8"),
         tuple(files),
+        name,
     )
 
 

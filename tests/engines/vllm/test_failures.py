@@ -258,7 +258,14 @@ ROWS = [
         "engine_failed",
         "open_settings",
         "vllm_nodes",
-        "Ray",
+        "--profile cuda-ray",
+    ),
+    (
+        "(APIServer pid=1) RuntimeError: Could not find any running Ray instance.",
+        "engine_failed",
+        "open_settings",
+        "vllm_nodes",
+        "Start Ray on each",
     ),
     (
         (

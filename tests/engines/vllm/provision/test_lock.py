@@ -46,6 +46,8 @@ def test_a_lock_names_no_place(profile: LockName) -> None:
         ("cuda", "x86_64", (2, 31)),
         ("cuda", "aarch64", (2, 34)),
         ("cpu", "x86_64", (2, 31)),
+        ("cuda-ray", "x86_64", (2, 31)),
+        ("cuda-ray", "aarch64", (2, 34)),
         ("cpu-plain", "x86_64", (2, 31)),
     ],
 )
@@ -68,6 +70,12 @@ def test_the_lock_for_processors_has_nothing_for_cards() -> None:
     projects = {it.project for it in read_lock(LOCKS, "cpu").files}
     assert not projects & {"torchvision", "torchaudio", "torchcodec", "triton"}
     assert not any(it.startswith("nvidia-") for it in projects)
+
+
+def test_ray_comes_with_the_lock_that_is_named_after_it() -> None:
+    plain, with_ray = read_lock(LOCKS, "cuda"), read_lock(LOCKS, "cuda-ray")
+    assert {it.project for it in with_ray.files} - {it.project for it in plain.files} >= {"ray"}
+    assert (with_ray.profile, with_ray.version) == ("cuda", plain.version)
 
 
 def test_a_lock_for_processors_holds_only_what_the_public_index_has() -> None:
