@@ -305,6 +305,7 @@ class Usage:
     """Tokens of one answer. context is the size of the loaded model's context.
 
     reasoning_tokens: those of the completion that are the model's reasoning, without markers.
+    guessed: nobody counted the completion; its tokens are a guess by the length of the text.
     """
 
     prompt_tokens: int
@@ -313,11 +314,15 @@ class Usage:
     context: int
     left_out: int = 0
     reasoning_tokens: int = 0
+    guessed: bool = False
 
 
 @dataclass(frozen=True)
 class Timing:
-    """The times of an answer, as the engine measured them. ttft_s: from request to first token."""
+    """The times of an answer, as the engine measured them. ttft_s: from request to first token.
+
+    A rate is 0 where it was not measured.
+    """
 
     load_s: float
     ttft_s: float

@@ -6,6 +6,7 @@ import ast
 import contextlib
 import hashlib
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -358,12 +359,12 @@ def test_a_real_vllm_is_installed_by_hearth_and_kept(
     there.BIN.mkdir(parents=True)
     for name, status in (("hearth", 0), ("pytest", 3)):
         tool = there.BIN / name
-        tool.write_text(f'#!/bin/sh\necho {name} "$@" "$HEARTH_VLLM_HOME"\nexit {status}\n')
+        tool.write_text(f'#!/bin/sh\necho {name} "$@" "$HEARTH_VLLM_HOME" >&2\nexit {status}\n')
         tool.chmod(0o755)
     assert there.run_vllm_tests(["tests/one"]) == 3
-    install, tests = capfd.readouterr().out.splitlines()
+    install, tests = capfd.readouterr().err.splitlines()
     data = checkout / ".cache" / "vllm"
-    assert install == f"hearth engines install vllm --profile cpu --yes --data-dir {data} "
+    assert install == f"hearth engines install vllm --profile cpu --yes --json --data-dir {data} "
     assert tests == f"pytest -m vllm --timeout=600 tests/one {data}/engines/vllm"
     (there.BIN / "hearth").write_text("#!/bin/sh\nexit 1\n")
     assert there.run_vllm_tests([]) == 1
@@ -424,3 +425,55 @@ def test_another_model_than_the_pinned_one_is_not_taken(
     assert not out
     assert "SmolLM2 is not to be had, and these tests need it.\n" in err
     assert not trained.real_model().exists()
+
+
+HEARTH = """#!{python}
+import json, os, sys
+from pathlib import Path
+name, data = (sys.argv[sys.argv.index(it) + 1] for it in ("--profile", "--data-dir"))
+with open("{asked}", "a") as asked:
+    print(name, file=asked)
+code = json.loads(os.environ["CODES"])[name]
+if code:
+    print(json.dumps({{"error": {{"code": code, "what": "No file.", "why": "It is not there."}}}}))
+    raise SystemExit(1)
+Path(data).mkdir(parents=True, exist_ok=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are scripts")
+@pytest.mark.parametrize(
+    ("cpu", "plain", "status", "asked", "tested"),
+    [
+        ("", "", 0, ["cpu", "cpu"], 2),
+        ("engine_file_missing", "", 0, ["cpu", "cpu-plain", "cpu-plain"], 2),
+        ("engine_file_missing", "engine_file_missing", 0, ["cpu", "cpu-plain"] * 2, 0),
+        ("engine_hindered", "", 0, ["cpu"] * 2, 0),
+        ("disk_full", "", 1, ["cpu"] * 2, 0),
+    ],
+)
+def test_what_needs_a_real_vllm_runs_on_what_can_be_had_or_is_left_out(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    cpu: str,
+    plain: str,
+    status: int,
+    asked: list[str],
+    tested: int,
+) -> None:
+    noted, ran = tmp_path / "asked", tmp_path / "ran"
+    for name, text in (
+        ("hearth", HEARTH.format(python=sys.executable, asked=noted)),
+        ("pytest", f'#!/bin/sh\necho "$HEARTH_VLLM_HOME" >> "{ran}"\n'),
+    ):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(run, "BIN", tmp_path)
+    monkeypatch.setattr(run, "CACHE", tmp_path / "cache")
+    monkeypatch.setenv("CODES", json.dumps({"cpu": cpu, "cpu-plain": plain}))
+    assert [run.run_vllm_tests([]) for _ in range(2)] == [status] * 2
+    assert noted.read_text().split() == asked, "what was had is asked for again"
+    homes = ran.read_text().split() if ran.exists() else []
+    assert homes == [str(tmp_path / "cache" / "vllm" / "engines" / "vllm")] * tested
+    assert ("left out" in capsys.readouterr().err) == (not tested and not status)

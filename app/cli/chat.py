@@ -7,6 +7,7 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, TextIO, cast
 
 from app.cli import streams
@@ -267,23 +268,31 @@ def chat_as_asked(app: App, args: argparse.Namespace, out: Output) -> int:
 def chat(app: App, options: AnswerOptions, out: Output) -> int:
     """Read questions and commands until the end; returns the exit status.
 
-    Where standard input ends at once, one built-in question is answered.
+    What is piped in is answered line by line, as it comes; after one that failed it goes on, and
+    the status is 1. Where standard input ends at once, one built-in question is answered.
     """
     conversation = Conversation(app, out, options.model, options=options)
     if options.model is not None:
         app.library.find(options.model)
     if sys.stdin.isatty():
         return _by_hand(conversation)
-    lines = [line for line in streams.read().split("\n") if line.strip()]
-    if not lines:
+    lines = (line.strip() for line in streams.lines() if line.strip())
+    first = next(lines, None)
+    if first is None:
         return answer_built_in(app, out)
-    for line in lines:
-        out.note(f"> {line.strip()}")
+    status = 0
+    for line in chain([first], lines):
+        out.note(f"> {line}")
         try:
             conversation.say(line)
         except _Leave:
             break
-    return 0
+        except streams.NoOutput:
+            raise
+        except UserError as error:
+            out.error(error)
+            status = 1
+    return status
 
 
 def _by_hand(conversation: Conversation) -> int:

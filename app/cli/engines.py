@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from app.cli.agreeing import agreed
 from app.cli.command import Command
@@ -13,6 +13,7 @@ from app.cli.interrupt import interruptible
 from app.cli.output import Output, size, table
 from app.core.engines.installation import Check, Step
 from app.core.errors import AppError, EngineHindered
+from engines.vllm.provision.lock import LockName
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 INSTALLED = "vllm"
 _NOT_INSTALLED = "Not installed; `hearth engines install vllm` does that."
 _BAR = 24
+_OF_CARDS = ("driver", "cuda", "capability")
+"""What only the build for cards is refused for."""
+_SLOW_BUILD = (
+    "There is a build for processors, too, which is slow: `hearth engines install vllm --profile "
+    "cpu`."
+)
 
 
 def _use(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -88,11 +95,19 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 def _install(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
     installer = app.installer
-    check = installer.check(args.profile)
+    # Without a word on it, an update has Ray if what is in use has it.
+    name: LockName = args.profile or (
+        "cuda-ray" if installer.usual_lock() == "cuda-ray" else "cuda"
+    )
+    check = installer.check(name)
     _show(check, out)
     finding = check.hindrance
     if finding is not None:
-        raise EngineHindered(finding.what, finding.why, finding.do)
+        do = finding.do
+        if name in ("cuda", "cuda-ray") and finding.code in _OF_CARDS:
+            slow = installer.check("cpu").hindrance is None
+            do = f"{do} {_SLOW_BUILD}" if slow else do
+        raise EngineHindered(finding.what, finding.why, finding.do, terminal=do)
     if not args.yes and not agreed(
         out, "Install it?", "Nobody could be asked whether this may be installed."
     ):
@@ -110,9 +125,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
                 out.note(f"{step.phase}: {step.words}")
 
     try:
-        made = list(
-            interruptible(lambda cancel: iter([installer.install(args.profile, show, cancel)]))
-        )
+        made = list(interruptible(lambda cancel: iter([installer.install(name, show, cancel)])))
     except KeyboardInterrupt:
         out.rewrite("")
         out.note("What has come is kept; the same command goes on with it.")
@@ -132,7 +145,7 @@ def _show(check: Check, out: Output) -> None:
         out.note(f"{mark:4}  {finding.what}")
         if not finding.ok:
             out.note(f"      {finding.why} {finding.do}")
-    price = check.price
+    price = check.price if check.hindrance is None else None
     if price is not None and price.disk_bytes:
         out.note(
             f"This downloads {size(price.download_bytes)}, takes up to {size(price.disk_bytes)} of "
@@ -152,9 +165,10 @@ def _declare_install(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="agree beforehand")
     parser.add_argument(
         "--profile",
-        choices=("cuda", "cpu"),
-        default="cuda",
-        help="cuda for NVIDIA's cards, which is the default; cpu is slow, and meant for tests",
+        choices=get_args(LockName),
+        help="cuda, the default, for NVIDIA's cards; cuda-ray with Ray, too, for a model that "
+        "several computers share; cpu is a community's build, slow and meant for tests, and "
+        "cpu-plain the same with the torch of PyPI, a larger download",
     )
 
 

@@ -119,6 +119,16 @@ def read() -> str:
         return sys.stdin.read()
 
 
+def lines() -> Iterator[str]:
+    """Yield the lines of standard input as they come, without their ends. Raises NoInput."""
+    while True:
+        with _explained():
+            line = sys.stdin.readline()
+        if not line:
+            return
+        yield line.rstrip("\r\n")
+
+
 def read_line() -> str:
     """Read the next line of standard input, without its end; "" at the end. Raises NoInput."""
     with _explained():

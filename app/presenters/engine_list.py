@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         Check,
         Device,
         InstallState,
-        Profile,
+        LockName,
         Step,
         WorkerState,
     )
@@ -34,11 +34,11 @@ TRIALS = "device trials"
 class Installer(Protocol):
     """The part of `app.services.engines.installer.EngineInstaller` that the window uses."""
 
-    def usual_profile(self) -> Profile: ...
+    def usual_lock(self) -> LockName: ...
     def state(self) -> InstallState: ...
-    def check(self, profile: Profile) -> Check: ...
+    def check(self, name: LockName) -> Check: ...
     def install(
-        self, profile: Profile, tell: Callable[[Step], None], cancel: CancelToken
+        self, name: LockName, tell: Callable[[Step], None], cancel: CancelToken
     ) -> object: ...
     def rollback(self) -> object: ...
     def remove(self) -> object: ...
@@ -155,7 +155,7 @@ class EngineList(QObject):
     def check(self, done: Callable[[Check], object], failed: Failed) -> None:
         """Check what an installation of vLLM needs and takes; nothing is changed."""
         self._tasks.run(
-            lambda: self._installer.check(self._installer.usual_profile()),
+            lambda: self._installer.check(self._installer.usual_lock()),
             done,
             failed,
             on=INSTALLATION,
@@ -167,7 +167,7 @@ class EngineList(QObject):
             return
 
         def work(cancel: CancelToken) -> Iterator[None]:
-            self._installer.install(self._installer.usual_profile(), self._told.emit, cancel)
+            self._installer.install(self._installer.usual_lock(), self._told.emit, cancel)
             yield None
 
         def over() -> None:

@@ -43,6 +43,7 @@ class Profiles(Protocol):
     def test(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
     ) -> ServerInfo: ...
+    def key_variable(self, name: str) -> str: ...
     def key_status(self, profile: ServerProfile) -> SecretStatus: ...
 
 
@@ -90,6 +91,10 @@ class ServerList(QObject):
         from app.net.hosts import is_loopback
 
         return Destination(profile.name, profile.host, leaves=not is_loopback(profile.host))
+
+    def key_variable(self, name: str) -> str:
+        """Return the variable of the environment with the key of a server so named, or ""."""
+        return self._servers.key_variable(name)
 
     def save(
         self,

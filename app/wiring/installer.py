@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.core.engines.installation import Profile
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Terms
@@ -22,11 +21,12 @@ from app.services.engines.installing import InstallSources
 from app.wiring.shipped import LOCKS
 from engines.cancel import CancelToken
 from engines.errors import EngineError
-from engines.vllm.provision.environment import Maker, pythons_here, uv
+from engines.vllm.provision.environment import Maker, headers_here, pythons_here, uv
 from engines.vllm.provision.home import EngineHome
 from engines.vllm.provision.lock import (
     Lock,
     LockedFile,
+    LockName,
     Pythons,
     TargetSystem,
     read_lock,
@@ -52,11 +52,11 @@ def engine_installer(
     has half made in a Linux that does not start goes with the next installation.
     """
 
-    def lock(profile: Profile) -> Lock:
-        return read_lock(LOCKS, profile)
+    def lock(name: LockName) -> Lock:
+        return read_lock(LOCKS, name)
 
     def system(pythons: Pythons) -> SystemInfo:
-        return look(root, lambda: pythons_here(pythons))
+        return look(root, lambda: pythons_here(pythons), headers_here)
 
     sources = InstallSources(
         lock=lock,

@@ -68,8 +68,9 @@ class LocalVllm:
     def make(self) -> WorkerEngine:
         from app.net.server_client import worker_client
         from engines.vllm.engine import VllmEngine
+        from engines.vllm.provision.home import worker_folder
 
-        folder = self.home.with_name("vllm-worker")
+        folder = worker_folder(self.home)
         connect = partial(worker_client, self.record, self.offline)
         return VllmEngine(self.installed, folder, connect, self.look, host=self._host)
 

@@ -57,6 +57,11 @@ def allowed_cores() -> Collection[int]:
     return os.sched_getaffinity(0) if sys.platform == "linux" else frozenset()
 
 
+def visible_cards() -> str | None:
+    """Return which of NVIDIA's cards the user leaves to programs; None where all are."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
 @dataclass(frozen=True)
 class Edge:
     """The sources of detection: this computer, or what a test puts in its place.
@@ -69,6 +74,7 @@ class Edge:
     memory: Callable[[], Memory] = measure_memory
     allowed: Callable[[], Collection[int]] = allowed_cores
     nvml: Callable[[], Any] = load_nvml
+    visible: Callable[[], str | None] = visible_cards
 
 
 @dataclass
@@ -167,7 +173,9 @@ def _system_gpus(survey: _Survey, memory: Memory) -> tuple[tuple[Gpu, ...], ...]
     """List the graphics that the system knows, without llama.cpp; the most exact source first."""
     edge = survey.edge
     none: tuple[Gpu, ...] = ()
-    nvidia = survey.ask("NVIDIA cards", lambda: nvidia_gpus(edge.nvml(), memory), none)
+    nvidia = survey.ask(
+        "NVIDIA cards", lambda: nvidia_gpus(edge.nvml(), memory, edge.visible()), none
+    )
     others = none
     if edge.platform == "linux":
         others = survey.ask("graphics cards", lambda: drm_gpus(edge.root, memory), none)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -17,10 +18,11 @@ def load_nvml() -> ModuleType | None:
         return None
 
 
-def nvidia_gpus(nvml: Any, memory: Memory) -> tuple[Gpu, ...]:
+def nvidia_gpus(nvml: Any, memory: Memory, visible: str | None = None) -> tuple[Gpu, ...]:
     """List the cards the driver knows; none where there is no driver.
 
     nvml: the module, see `load_nvml`. memory: the computer's, which some cards share.
+    visible: the value of CUDA_VISIBLE_DEVICES, with numbers as the driver counts; None without one.
     Raises NVMLError when there is a driver that does not answer.
     """
     if nvml is None:
@@ -36,7 +38,15 @@ def nvidia_gpus(nvml: Any, memory: Memory) -> tuple[Gpu, ...]:
         handles = [
             nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())
         ]
-        return tuple(_gpu(nvml, handle, driver, memory) for handle in handles)
+        return tuple(
+            replace(
+                _gpu(nvml, handle, driver, memory),
+                capability=_capability(nvml, handle),
+                shows=_shows(nvml, handle),
+                hidden=visible is not None and not _named(nvml, handle, number, visible),
+            )
+            for number, handle in enumerate(handles)
+        )
     finally:
         nvml.nvmlShutdown()
 
@@ -88,6 +98,33 @@ def _gpu(nvml: Any, handle: Any, driver: str, memory: Memory) -> Gpu:
         usable=False,
         pci_id=_pci_id(nvml, handle),
     )
+
+
+def _capability(nvml: Any, handle: Any) -> tuple[int, int] | None:
+    try:
+        major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+    except nvml.NVMLError:
+        return None
+    return int(major), int(minor)
+
+
+def _shows(nvml: Any, handle: Any) -> bool:
+    try:
+        return bool(nvml.nvmlDeviceGetDisplayActive(handle))
+    except nvml.NVMLError:
+        return False
+
+
+def _named(nvml: Any, handle: Any, number: int, visible: str) -> bool:
+    """Whether CUDA_VISIBLE_DEVICES names a card: by its number, or the beginning of its id."""
+    names = [it.strip() for it in visible.split(",")]
+    if str(number) in names:
+        return True
+    try:
+        own = _text(nvml.nvmlDeviceGetUUID(handle))
+    except nvml.NVMLError:
+        return False
+    return any(it.startswith("GPU-") and own.startswith(it) for it in names)
 
 
 def _pci_id(nvml: Any, handle: Any) -> str | None:

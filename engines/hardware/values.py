@@ -72,6 +72,8 @@ class Gpu:
     backend: the part of llama.cpp that would use it, such as "CUDA"; "" if this build has none.
     integrated: its memory is a share of the computer's.
     why_not: one sentence, when it is not usable. device: its name in llama.cpp, "" if it has none.
+    capability: of NVIDIA's computing units, None where it is not known. shows: a screen is drawn
+    by it. hidden: the environment keeps it from programs that compute (CUDA_VISIBLE_DEVICES).
     """
 
     name: str
@@ -85,6 +87,9 @@ class Gpu:
     why_not: str = ""
     pci_id: str | None = None
     device: str = ""
+    capability: tuple[int, int] | None = None
+    shows: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True)

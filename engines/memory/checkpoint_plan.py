@@ -30,6 +30,12 @@ USUAL_DEPTH: Final = 2
 LOOKUP_DEPTH: Final = 4
 """Guesses that cost nothing to make may be more; where text is copied, nearly all of them hold."""
 _STEP: Final = 256
+_OLDEST: Final = (7, 5)
+_BFLOAT: Final = (8, 0)
+"""The least compute capability that vLLM runs on, and from which cards have bfloat16."""
+
+_SCREEN: Final = 1_500_000_000
+"""Bytes that windows and a browser may take besides of the card that draws them."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +74,19 @@ class Need:
 
 
 def vllm_cards(hardware: Hardware) -> tuple[Gpu, ...]:
-    """List the cards that vLLM can use, the one with the most free memory first."""
+    """List the cards that vLLM can use, the best first.
+
+    Those that compute in bfloat16 come before older ones, then counts free memory; the card that
+    draws the screen needs some more of it later.
+    """
     cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia" and not gpu.integrated]
-    return tuple(sorted(cards, key=lambda gpu: -(gpu.free_bytes or 0)))
+    able = [gpu for gpu in cards if not gpu.hidden and (gpu.capability or _OLDEST) >= _OLDEST]
+
+    def rank(gpu: Gpu) -> tuple[bool, int]:
+        free = (gpu.free_bytes or 0) - (_SCREEN if gpu.shows else 0)
+        return (gpu.capability or _BFLOAT) < _BFLOAT, -free
+
+    return tuple(sorted(able, key=rank))
 
 
 def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import EngineError, ModelNotFound, ServerFailed
-from engines.openai.body import EXTRAS, Body, chat_body
+from engines.openai.body import DECLINED, EXTRAS, Body, chat_body
 from engines.openai.faults import TooLong, Unwanted
 from engines.openai.fitting import FittedMessages, Fitter, measure
 from engines.openai.reading import AnswerReader, Delta
@@ -35,6 +36,12 @@ _log = logging.getLogger(__name__)
 
 _TRIES: Final = 8
 _SEEDS: Final = 1 << 31
+_DECLINES: Final = re.compile(
+    r"(?:not|n't) (?:\w+ )?(?:support|permit|allow|accept)|unsupported|unrecogni[sz]ed|unknown"
+    r"|unexpected|extra",
+    re.IGNORECASE,
+)
+"""Words of who does not take a field at all; what speaks of its value alone is an error."""
 
 Pieces = Generator[dict[str, Any], None, None]
 
@@ -139,6 +146,8 @@ class _Answering:
             self._seed,
             fitted.max_tokens,
             drafts=self._via.drafts,
+            special=self._via.special,
+            thinks=self._via.expects(self._request.thinking),
         )
         if "max_tokens" in without and fitted.max_tokens is not None:
             body["max_completion_tokens"] = fitted.max_tokens
@@ -228,8 +237,9 @@ class _Answering:
                 context=via.context,
                 left_out=ready.left_out,
                 reasoning_tokens=self._reasoned(completion),
+                guessed=figures.completion is None,
             ),
-            self._timing(completion),
+            self._timing(),
             via.report(self._request, figures.drafted),
             self._seed,
             unused(self._request, via.kind, self._without, drafts=via.drafts),
@@ -245,8 +255,10 @@ class _Answering:
             return min(told, completion)
         return completion * reading.thought // (reading.thought + reading.said)
 
-    def _timing(self, completion: int) -> Timing:
+    def _timing(self) -> Timing:
+        """Return the times; how fast it wrote is not known of tokens that nobody counted."""
         clock, figures = self._clock, self._reading.figures
+        completion = figures.completion or 0
         if clock.first is None:
             return Timing(self._via.load_s, 0.0, 0.0, 0.0)
         ttft = clock.first - clock.began
@@ -279,7 +291,8 @@ def _named_in(said: str, without: set[str]) -> str | None:
     """Find the field that a refusal names, of those that the request can go without."""
     if "max_completion_tokens" in said and "max_tokens" not in without:
         return "max_tokens"  # OpenAI has another name for it, for its newer models.
-    return next((name for name in EXTRAS if name in said and name not in without), None)
+    names = (*EXTRAS, *DECLINED) if _DECLINES.search(said) else EXTRAS
+    return next((name for name in names if name in said and name not in without), None)
 
 
 def _seed(request: ChatRequest) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engines.dialect.tools import offered
 from engines.errors import EngineFailed, GrammarInvalid
-from engines.openai.kinds import HABITS, Habits
+from engines.openai.kinds import BUDGET, HABITS, Habits
 from engines.openai.values import ServerKind
 from engines.types import ChatRequest, Message, Sampling
 
@@ -15,8 +15,12 @@ Body = dict[str, Any]
 
 EXTRAS = (
     "top_k", "min_p", "repetition_penalty", "repeat_penalty", "repeat_last_n", "stream_options",
+    BUDGET, "skip_special_tokens", "include_reasoning",
 )  # fmt: skip
 """Fields that are no part of the protocol; an answer goes without them where they are refused."""
+
+DECLINED = ("seed", "temperature", "top_p")
+"""Fields of the protocol that some gateways and models do not take, whatever their value."""
 
 
 def chat_body(
@@ -28,39 +32,49 @@ def chat_body(
     max_tokens: int | None,
     *,
     drafts: bool = False,
+    special: bool = False,
+    thinks: bool = False,
 ) -> Body:
     """Build the body of POST /v1/chat/completions.
 
     messages: those of the request that fit. drafts: the server drafts tokens ahead, and vLLM then
-    refuses min_p. Raises GrammarInvalid and EngineFailed for what such a server cannot do.
+    refuses min_p. special: see `Via`. thinks: the model will reason before it answers.
+    Raises GrammarInvalid and EngineFailed for what such a server cannot do.
     """
     habits = HABITS[kind]
     body = prompt_body(request, model, kind, messages)
     body |= {"stream": True, "stream_options": {"include_usage": True}, "seed": seed}
-    body |= _sampling(request.sampling, habits, min_p=not (drafts and kind == "vllm"))
+    body |= _sampling(request.sampling, habits)
+    if drafts and kind == "vllm":
+        body["min_p"] = 0.0  # sent all the same: the server may have another one of its own
     if max_tokens is not None:
         body["max_tokens"] = max_tokens
     if stops := [stop for stop in request.stop if stop]:
         body["stop"] = stops[: habits.most_stops]
     if request.thinking_budget is not None and habits.budget is not None:
         body[habits.budget] = request.thinking_budget
+    if kind == "vllm" and special:
+        body["skip_special_tokens"] = False
     if kind in ("vllm", "sglang"):
         body["stream_options"]["continuous_usage_stats"] = True
     if kind == "llama-server":
         body |= {"timings_per_token": True, "return_progress": True}
     if request.sampling.grammar is not None:
         body |= _grammar(request.sampling.grammar, kind, habits)
+        if kind == "vllm" and not thinks:
+            # Else a server with a parser of reasoning leaves all free until some has ended.
+            body["include_reasoning"] = False
     return body
 
 
-def _sampling(sampling: Sampling, habits: Habits, *, min_p: bool) -> Body:
+def _sampling(sampling: Sampling, habits: Habits) -> Body:
     told: Body = {
         "temperature": min(sampling.temperature, habits.hottest),
         "top_p": sampling.top_p,
     }
     if habits.top_k:
         told["top_k"] = sampling.top_k or habits.top_k_off
-    if habits.min_p and min_p:
+    if habits.min_p:
         told["min_p"] = sampling.min_p
     if habits.repeat is not None:
         told[habits.repeat] = sampling.repeat_penalty

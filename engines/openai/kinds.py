@@ -40,6 +40,9 @@ class Habits:
     cuts_off: bool = False
 
 
+BUDGET: Final = "thinking_token_budget"
+"""vLLM takes it where its start was told what reasoning stands between."""
+
 HABITS: Final[dict[ServerKind, Habits]] = {
     "vllm": Habits(
         top_k=True,
@@ -49,6 +52,7 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         grammar=True,
         template=True,
         continues=True,
+        budget=BUDGET,
         thoughts=True,
     ),
     "llama-server": Habits(

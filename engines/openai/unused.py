@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from typing import Final
 
 from engines.openai.kinds import HABITS
 from engines.openai.values import ServerKind
-from engines.types import ChatRequest
+from engines.types import ChatRequest, Sampling
 
 MIN_P_WITH_MTP: Final = "With MTP, vLLM does not use the sampling settings min-p and logit bias."
 
@@ -19,11 +19,36 @@ def unused(
 
     without: fields that this server has refused. drafts: it drafts tokens ahead.
     """
-    habits, sampling = HABITS[kind], request.sampling
+    habits = HABITS[kind]
+    notes = [
+        *_declined(request.sampling, without),
+        *_unsampled(request.sampling, kind, without, drafts=drafts),
+    ]
+    if request.thinking_budget is not None and (habits.budget is None or habits.budget in without):
+        notes.append("This server cannot limit how long a model thinks.")
+    if request.thinking is not None and not habits.template:
+        notes.append("With this server, thinking cannot be switched on or off from here.")
+    return tuple(notes)
+
+
+def _declined(sampling: Sampling, without: Set[str]) -> Iterator[str]:
+    """List what of the protocol itself this server does not take."""
+    if "temperature" in without:
+        yield "This server accepts no temperature for this model; its own was used."
+    if sampling.temperature > 0 and sampling.top_p < 1 and "top_p" in without:
+        yield "This server does not support top-p; it was not used."
+    if sampling.seed is not None and "seed" in without:
+        yield "This server accepts no seed; the same question may be answered differently."
+
+
+def _unsampled(
+    sampling: Sampling, kind: ServerKind, without: Set[str], *, drafts: bool
+) -> list[str]:
+    habits = HABITS[kind]
     repeats = habits.repeat is not None and habits.repeat not in without
     chosen = sampling.temperature > 0
     notes = []
-    if sampling.temperature > habits.hottest:
+    if sampling.temperature > habits.hottest and "temperature" not in without:
         most = f"{habits.hottest:g}"
         notes.append(f"This server accepts no temperature above {most}, so {most} was used.")
     if chosen and sampling.top_k and (not habits.top_k or "top_k" in without):
@@ -40,8 +65,4 @@ def unused(
         notes.append(
             "This server applies the repeat penalty to the whole text, not only to its end."
         )
-    if request.thinking_budget is not None and habits.budget is None:
-        notes.append("This server cannot limit how long a model thinks.")
-    if request.thinking is not None and not habits.template:
-        notes.append("With this server, thinking cannot be switched on or off from here.")
-    return tuple(notes)
+    return notes

@@ -67,6 +67,7 @@ class Via:
     tokenizes: the server counts tokens. measures: it is asked to for `measure` as well, though a
     draft that nobody has sent goes to it then. drafts: it drafts tokens ahead.
     thinking, thinks: as in `LoadedModel`. without: fields that this server must not be sent.
+    special: its model's markers of reasoning may be tokens that it leaves out unless it is asked.
     """
 
     client: OpenAiClient
@@ -81,6 +82,7 @@ class Via:
     thinking: Thinking = "none"
     thinks: bool = False
     without: frozenset[str] = frozenset()
+    special: bool = False
     gauge: Gauge = field(default_factory=Gauge)
 
     def expects(self, thinking: bool | None) -> bool:

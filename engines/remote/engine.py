@@ -192,6 +192,7 @@ class RemoteEngine:
             drafts=bool(info.mtp),
             thinking=thinking,
             thinks=thinks,
+            special=thinking != "none",
         )
         return LoadedModel(
             name=name,

@@ -16,7 +16,8 @@ from engines.models.checkpoint import Checkpoint
 from engines.openai.unused import MIN_P_WITH_MTP
 from engines.types import KvType, LoadPlan
 from engines.vllm.memory import cpu_cache_gib
-from engines.vllm.provision.home import Installed
+from engines.vllm.parsing import Parsing, parsing_of
+from engines.vllm.provision.home import TOOLKIT, Installed
 from engines.vllm.speculation import SpeculativeConfig
 
 KEY: Final = "VLLM_API_KEY"
@@ -24,11 +25,14 @@ MODEL: Final = "model"
 """The worker's name for its model."""
 
 _KEPT: Final = (
-    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CUDA_HOME", "CUDA_PATH", "CC", "CXX",
+    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX",
     "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
     "RAY_ADDRESS", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
 )  # fmt: skip
 """The variables kept of Hearth's environment; paths to libraries are not for another Python."""
+
+_DRIVER_IN_WSL: Final = "/usr/lib/wsl/lib"
+"""Where a Linux inside Windows has the driver's library, which kernels are linked with."""
 
 _MENDING: Final = Path(__file__).with_name("mending")
 _SMALL: Final = 1_000_000_000
@@ -59,12 +63,13 @@ class WorkerCommand:
     """A worker's command line and environment.
 
     words: nothing in them is secret. environment: all of it. notes: what differs from the plan, a
-    sentence each.
+    sentence each. parsing: how reasoning and tool calls are told from the answer.
     """
 
     words: tuple[str, ...]
     environment: Mapping[str, str] = field(repr=False)
     notes: tuple[str, ...] = ()
+    parsing: Parsing = field(default_factory=Parsing)
 
 
 def command(
@@ -90,6 +95,7 @@ def command(
     """
     cpu = installed.profile == "cpu"
     kv_words, notes = _kv_precision(plan.kv_type, cpu)
+    parsing = parsing_of(checkpoint.path)
     words = [
         *installed.runs, reach(plan.model),
         "--served-model-name", MODEL,
@@ -97,7 +103,14 @@ def command(
         "--max-model-len", str(plan.context),
         "--max-num-seqs", str(max(1, plan.parallel)),
         "--disable-uvicorn-access-log",
+        # No pictures or sounds are sent; what reads them would take memory and minutes.
+        "--language-model-only",
         "--enable-per-request-metrics",
+        "--enable-prompt-tokens-details",
+        # What an answer is drawn with is sent with each request; where its tokens end is still
+        # read from the model's file.
+        "--generation-config", "vllm",
+        *parsing.words,
         *kv_words,
     ]  # fmt: skip
     words += _on_processor(checkpoint) if cpu else _on_cards(plan, share, notes)
@@ -110,9 +123,10 @@ def command(
         words += ["--per-request-spec-decode-metrics", "summary"]
         notes.append(MIN_P_WITH_MTP)
     environment = _environment(plan, place, checkpoint, cpu, card_numbers, outside, spare)
+    environment |= _tools(installed, environment.get("PATH", ""))
     if cpu:
         environment["PYTHONPATH"] = reach(_MENDING)
-    return WorkerCommand(tuple(words), environment, tuple(notes))
+    return WorkerCommand(tuple(words), environment, tuple(notes), parsing)
 
 
 def _listening(place: WorkerPlace) -> list[str]:
@@ -174,6 +188,23 @@ def _rank(adapter: Path) -> int:
     return next((it for it in (1, 8, 16, 32, 64, 128, 256, 320, 512) if it >= rank), 512)
 
 
+def _tools(installed: Installed, path: str) -> dict[str, str]:
+    """Put the environment's own compilers and tools before those of the system.
+
+    FlashInfer compiles kernels with its nvcc and ninja; with those of another CUDA that may fail.
+    """
+    folders = [installed.folder / "bin"]
+    variables = {}
+    if installed.profile == "cuda":
+        toolkit = installed.folder / TOOLKIT
+        folders.append(toolkit / "bin")
+        variables = {
+            "CUDA_HOME": toolkit.as_posix(),
+            "LIBRARY_PATH": ":".join([(toolkit / "lib").as_posix(), _DRIVER_IN_WSL]),
+        }
+    return variables | {"PATH": ":".join([*(it.as_posix() for it in folders), path])}
+
+
 def _environment(
     plan: LoadPlan,
     place: WorkerPlace,
@@ -216,5 +247,5 @@ def _environment(
             environment.setdefault("OMP_NUM_THREADS", str(plan.threads))
     elif card_numbers:
         environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
-        environment.setdefault("CUDA_VISIBLE_DEVICES", ",".join(map(str, card_numbers)))
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, card_numbers))
     return environment

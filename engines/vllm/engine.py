@@ -312,7 +312,7 @@ class VllmEngine:
         served = worker.wait(progress, cancel)
         seconds = perf_counter() - began
         context = served.context or plan.context
-        running = Running(setup, worker, self._book, context, seconds, told.notes)
+        running = Running(setup, worker, self._book, context, seconds, told.notes, told.parsing)
         self._running = running
         progress(1.0)
         return running

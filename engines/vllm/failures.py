@@ -28,6 +28,10 @@ _ERROR: Final = re.compile(
     r"([A-Za-z_.]*(?:Error|Exception|Exit)): (.+)"
 )
 _PLAIN_ERROR: Final = re.compile(r"^[a-z_.A-Z]*(?:Error|Exception): (.+)")
+_ENDED: Final = re.compile(r"Failed core proc\(s\): \{'[^']*': (-?\d+)")
+"""What vLLM's first process says of the exit code of another."""
+
+_REPORTS: Final = re.compile(r"(?:INFO|DEBUG|WARNING)\b")
 _GENERAL: Final = (
     "Engine core initialization failed",
     "See root cause",
@@ -37,11 +41,31 @@ _GENERAL: Final = (
 )
 
 
-def cause(lines: Sequence[str]) -> str:
-    """Return the first error that says more than that there was one, or else the last line."""
+def cause(lines: Sequence[str], code: int | None = None) -> str:
+    """Return why a worker ended: the first error that says more than that there was one.
+
+    Without one, how its processes ended, and a last line that is no report of progress.
+    code: the exit code of its first process, as far as it is known; it may be 0 after a crash.
+    """
     if found := first_error(lines):
-        return found
-    return sentence(_bare(lines[-1])) if lines else "nothing at all."
+        return f"It says: {found}"
+    inner = _ENDED.search("\n".join(lines))
+    ended = _how(int(inner[1]) if inner else code)
+    last = _bare(lines[-1]) if lines else ""
+    if not last or _REPORTS.match(last) or any(words in last for words in _GENERAL):
+        return ended
+    return f"{ended} The last thing it said: {sentence(last)}"
+
+
+def _how(code: int | None) -> str:
+    """Say how a process ended that wrote no error."""
+    if code in (-9, 137):
+        return "The system ended one of its processes (signal 9), as it does when memory runs out."
+    if code is not None and code < 0:
+        return f"One of its processes crashed (signal {-code})."
+    if code:
+        return f"It ended with exit code {code}, and wrote no error."
+    return "It ended, and wrote no error."
 
 
 def first_error(lines: Sequence[str]) -> str | None:
@@ -92,15 +116,17 @@ _STEP: Final = 256
 _SHORTEST: Final = 512
 
 
-def start_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
-    """Make the error for a worker that ended before it was ready."""
+def start_failure(
+    lines: Sequence[str], around: Circumstances, code: int | None = None
+) -> EngineError:
+    """Make the error for a worker that ended before it was ready. code: see `cause`."""
     text = "\n".join(lines)
     for pattern, make in _KNOWN:
         if found := pattern.search(text):
             return make(found, around)
     return EngineFailed(
         f"vLLM could not start with “{around.model}”.",
-        f"It says: {cause(lines)}",
+        cause(lines, code),
         "Look at its log in the settings; try another model, or use llama.cpp.",
         Action("open_settings", "engine"),
     )
@@ -115,8 +141,13 @@ def stalled(model: str, seconds: float) -> EngineFailed:
     )
 
 
-def crash_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
-    """Make the error for a worker that ended in the middle, and was not asked to."""
+def crash_failure(
+    lines: Sequence[str], around: Circumstances, code: int | None = None
+) -> EngineError:
+    """Make the error for a worker that ended in the middle, and was not asked to.
+
+    code: see `cause`; what vLLM says with it after a crash is 0.
+    """
     text = "\n".join(lines)
     if found := re.search(_MEMORY_RAN_OUT, text):
         return _out_of_memory(found, around)
@@ -125,6 +156,8 @@ def crash_failure(lines: Sequence[str], around: Circumstances) -> EngineError:
         "vLLM has stopped.",
         f"It says: {error}"
         if error
+        else _how(code)
+        if code
         else "One of its processes ended unexpectedly, perhaps for want of memory.",
         "What it wrote is kept. Ask again: Hearth restarts it.",
     )
@@ -266,8 +299,8 @@ def _quantisation(found: _Found, around: Circumstances) -> EngineError:
         f"“{around.model}” has a quantisation that this card cannot compute.",
         f"The method {found['method']} needs compute capability {level(found['least'])}, and the"
         f" card has {level(found['has'])}.",
-        "Choose a checkpoint that suits the card: W4A16, AWQ or GPTQ from 8.0, FP8 from 8.9, NVFP4"
-        " from 10.0.",
+        "Choose a checkpoint that suits the card: W4A16, AWQ, GPTQ, FP8 and NVFP4 run from 7.5,"
+        " MXFP4 from 8.0.",
     )
 
 
@@ -304,10 +337,42 @@ def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
     )
 
 
+@_known(r"max_tokens_per_mm_item \((?P<most>\d+)\) is larger than max_num_batched_tokens")
+def _picture(found: _Found, around: Circumstances) -> EngineError:
+    least = -(-int(found["most"]) // _STEP) * _STEP
+    return EngineFailed(
+        f"A context of {around.context:,} tokens is too small for “{around.model}”.",
+        f"One picture takes {int(found['most']):,} tokens at once there.",
+        f"Take a context of {least:,} tokens or more.",
+    )
+
+
+@_known(r"fatal error: Python\.h")
+def _headers(_: _Found, __: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        "vLLM could not make a kernel for this card.",
+        "Compiling it needs Python’s headers, and Python.h is not there.",
+        "Install them (the package python3-dev, or python3-devel on Fedora), then try again.",
+        Action("install", "compiler"),
+    )
+
+
 @_known(
-    r"Failed to find C compiler[^\n]*|Could not find nvcc[^\n]*"
-    r"|[^\n]*ninja[^\n]*not found|fatal error: Python\.h[^\n]*"
+    r"Could not find nvcc[^\n]*|nvcc: (?:command )?not found"
+    r"|No such file or directory: '[^'\n]*(?:nvcc|ninja)'|Ninja is required[^\n]*"
+    r"|ninja: (?:command )?not found"
 )
+def _own_tools(found: _Found, _: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        "vLLM could not make a kernel for this card.",
+        "A tool of its own installation is missing or cannot be run:"
+        f" {found[0].strip().rstrip('.')}.",
+        "Remove vLLM under Engines and install it again.",
+        Action("install", "vllm"),
+    )
+
+
+@_known(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
 def _compiler(found: _Found, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         "vLLM could not make a kernel for this card.",
@@ -400,13 +465,23 @@ def _too_few_cards(found: _Found, _: Circumstances) -> EngineError:
     )
 
 
-@_known(r"Could not find any running Ray instance|No module named 'ray'|Ray is not installed")
+@_known(r"No module named 'ray'|requires installation of ray|Please install Ray")
+def _no_ray(_: _Found, __: Circumstances) -> EngineError:
+    return EngineFailed(
+        "The other computers cannot be reached.",
+        "vLLM shares layers among computers over Ray, which is not a part of this installation.",
+        "Install vLLM with Ray from a terminal: hearth engines install vllm --profile cuda-ray. Or"
+        " set the number of computers to 1.",
+        Action("open_settings", "vllm_nodes"),
+    )
+
+
+@_known(r"Could not find any running Ray instance")
 def _ray(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
         "The other computers cannot be reached.",
         "vLLM shares layers among computers over Ray, and no Ray cluster answers here.",
-        "Start Ray on each of them, install it into vLLM’s environment, or set the number of"
-        " computers to 1.",
+        "Start Ray on each of them, or set the number of computers to 1.",
         Action("open_settings", "vllm_nodes"),
     )
 

@@ -13,12 +13,14 @@ from engines.dialect import Dialect
 from engines.dialect.switch import ThinkingChoices
 from engines.errors import TemplateFailed
 from engines.models.checkpoint import Checkpoint, read_chat_template
+from engines.openai.kinds import BUDGET
 from engines.openai.values import Drafted
 from engines.openai.via import Via
 from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpReport
 from engines.vllm import mtp_status as truth
 from engines.vllm.command import MODEL
 from engines.vllm.gain_book import DraftSpeeds, GainBook
+from engines.vllm.parsing import Parsing, added_tokens
 from engines.vllm.speculation import SpeculativeConfig
 from engines.vllm.worker import Worker
 
@@ -31,15 +33,14 @@ def read_switch(folder: Path) -> ThinkingChoices:
     template = read_chat_template(folder)
     if template is None:
         return ThinkingChoices()
-    added = _json(folder / "tokenizer.json").get("added_tokens") or ()
-    tokens = [it for it in added if isinstance(it, dict) and it.get("content")]
+    tokens = [it for it in added_tokens(folder) if it[0]]
     try:
         return _switch_of(
             template,
             _text(config.get("bos_token")),
             _text(config.get("eos_token")),
-            tuple(it["content"] for it in tokens if it.get("special")),
-            tuple(it["content"] for it in tokens if not it.get("special")),
+            tuple(token for token, special in tokens if special),
+            tuple(token for token, special in tokens if not special),
         )
     except TemplateFailed as error:
         logger.warning("the chat template of %s is not understood: %s", folder.name, error.why)
@@ -120,6 +121,7 @@ class Running:
         context: int,
         load_s: float,
         notes: tuple[str, ...],
+        parsing: Parsing,
     ) -> None:
         self.setup = setup
         self.worker = worker
@@ -158,6 +160,8 @@ class Running:
             drafts=drafts is not None,
             thinking=switch.kind,
             thinks=switch.thinks,
+            special=parsing.special,
+            without=frozenset() if parsing.budget else frozenset({BUDGET}),
         )
 
     def learn(self, tokens: int, tok_s: float) -> None:

@@ -148,7 +148,7 @@ class Worker:
 
     def crash(self) -> Exception:
         """Make the error for an end that nobody asked for, whatever its exit code was."""
-        return crash_failure(self.tail, self.around)
+        return crash_failure(self.tail, self.around, self._held.code)
 
     def stop(self) -> None:
         """Stop it; returns when none of its processes is left."""
@@ -169,7 +169,7 @@ class Worker:
             if cancel.cancelled:
                 raise Cancelled
             if self._held.over:
-                raise start_failure(self._words(), self.around)
+                raise start_failure(self._words(), self.around, self._held.code)
             if time.monotonic() - self._held.heard > self._silent_s:
                 raise stalled(self.around.model, self._silent_s)
             if self._stage.share > told:

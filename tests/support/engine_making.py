@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.core.engines.installation import Profile, Step
+from app.core.engines.installation import Step
 from app.hub.limiter import Limiter
 from app.hub.retry import Patience
 from app.hub.transfer import Terms
@@ -22,7 +22,7 @@ from app.services.engines.installer import EngineInstaller
 from app.services.engines.installing import InstallSources
 from engines.cancel import CancelToken
 from engines.vllm.provision.home import EngineHome
-from engines.vllm.provision.lock import Lock, Pythons
+from engines.vllm.provision.lock import Lock, LockName, Pythons
 from engines.vllm.provision.preflight import SystemInfo
 
 PYTHON = sys.version_info[:2]
@@ -40,7 +40,7 @@ def care_of(
 ) -> EngineInstaller:
     """As the app has it, but for the lock, the computer and the indexes."""
 
-    def lock_of(_: Profile) -> Lock:
+    def lock_of(_: LockName) -> Lock:
         return lock()
 
     def look(_: Pythons) -> SystemInfo:

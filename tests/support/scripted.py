@@ -43,6 +43,7 @@ class ScriptedEngine:
     checks: what `check_mtp` finds, in turn; the last of them stays.
     says: what else it says of the model that it has loaded, by the names of `LoadedModel`.
     notes: what it says behind an answer that it did otherwise.
+    guesses: it does not count what it writes, so its figures are guesses.
     context: tokens, in place of the plan's; in `measure` a token is a word, and a message takes 4
     more.
     """
@@ -69,6 +70,7 @@ class ScriptedEngine:
         self.context: int | None = None
         self.says: dict[str, Any] = {}
         self.notes: tuple[str, ...] = ()
+        self.guesses = False
         self._loaded: LoadedModel | None = None
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
@@ -110,8 +112,8 @@ class ScriptedEngine:
             raise self.error
         yield Done(
             finish_reason=finish,
-            usage=Usage(5, 2, len(self.pieces), 4096),
-            timing=Timing(0.0, 0.01, 500.0, 100.0),
+            usage=Usage(5, 2, len(self.pieces), 4096, guessed=self.guesses),
+            timing=Timing(0.0, 0.01, 500.0, 0.0 if self.guesses else 100.0),
             mtp=report,
             seed=7,
             notes=self.notes,

@@ -11,8 +11,8 @@ from app.core.engines.installation import (
     Check,
     Device,
     InstallState,
+    LockName,
     Price,
-    Profile,
     Step,
     WorkerState,
 )
@@ -55,18 +55,18 @@ class ScriptedInstaller:
     hold: threading.Event = field(default_factory=threading.Event)
     did: list[str] = field(default_factory=list)
 
-    def usual_profile(self) -> Profile:
+    def usual_lock(self) -> LockName:
         return "cuda"
 
     def state(self) -> InstallState:
         return self.now
 
-    def check(self, profile: Profile) -> Check:
-        self.did.append(f"check {profile}")
+    def check(self, name: LockName) -> Check:
+        self.did.append(f"check {name}")
         return Check(self.findings, self.price, self.linux)
 
-    def install(self, profile: Profile, tell: Callable[[Step], None], cancel: CancelToken) -> None:
-        self.did.append(f"install {profile}")
+    def install(self, name: LockName, tell: Callable[[Step], None], cancel: CancelToken) -> None:
+        self.did.append(f"install {name}")
         for step in self.steps:
             tell(step)
         while not self.hold.wait(0.01):
@@ -74,7 +74,7 @@ class ScriptedInstaller:
                 raise Cancelled
         if self.error is not None:
             raise self.error
-        self.now = replace(self.now, version=OFFERED, profile=profile, previous=self.now.version)
+        self.now = replace(self.now, version=OFFERED, profile="cuda", previous=self.now.version)
 
     def rollback(self) -> None:
         self.did.append("rollback")
@@ -127,13 +127,17 @@ class ScriptedManager:
 
 @dataclass
 class ScriptedServers:
-    """facts: what each server says of itself, by its address; an error is raised."""
+    """facts: what each server says of itself, by its address; an error is raised.
+
+    environment: the variables with keys, by the names of servers.
+    """
 
     kept: list[ServerProfile] = field(default_factory=list)
     facts: dict[str, ServerInfo | Exception] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     warning: str | None = None
     error: Exception | None = None
+    environment: dict[str, str] = field(default_factory=dict)
 
     def list(self) -> Sequence[ServerProfile]:
         return tuple(self.kept)
@@ -161,6 +165,9 @@ class ScriptedServers:
     def remove(self, profile_id: str) -> None:
         self.kept = [it for it in self.kept if it.id != profile_id]
         self.keys.pop(profile_id, None)
+
+    def key_variable(self, name: str) -> str:
+        return self.environment.get(name, "")
 
     def key_status(self, profile: ServerProfile) -> SecretStatus:
         return SecretStatus(profile.id in self.keys, "memory", self.warning)

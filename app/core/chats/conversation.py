@@ -27,6 +27,7 @@ class AnswerFacts:
 
     mtp: what multi-token prediction did for it; None for answers from before it was there.
     notes: what of the plan the engine did otherwise, one sentence each.
+    guessed: nobody counted the answer's tokens.
     """
 
     model: str
@@ -42,6 +43,7 @@ class AnswerFacts:
     finish_reason: str = ""
     mtp: MtpReport | None = None
     notes: tuple[str, ...] = ()
+    guessed: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from engines.vllm.provision.lock import Profile
+from engines.vllm.provision.lock import LockName, Profile
 from engines.vllm.provision.preflight import Finding, hindered
 
 __all__ = [
-    "Check", "Device", "InstallState", "Phase", "Price", "Profile", "Step", "WorkerState",
+    "Check", "Device", "InstallState", "LockName", "Phase", "Price", "Profile", "Step",
+    "WorkerState",
 ]  # fmt: skip
 
 Phase = Literal["look", "download", "install", "kernels", "try", "switch"]

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 _NEEDS: Final[Mapping[str, float]] = {
     "fp8": 8.9, "nvfp4": 10.0, "int4": 8.0, "mxfp4": 8.0, "bf16": 8.0, "int8": 7.5, "fp16": 7.5,
 }  # fmt: skip
-"""The compute capability from which a card works in this precision by itself."""
+"""The compute capability from which a card computes in this precision itself. Below, vLLM unpacks
+the weights as it computes: they are as small, and less quick."""
+
+_RUNS: Final[Mapping[str, float]] = {"mxfp4": 8.0}
+_RUNS_REST: Final = 7.5
+"""From which one vLLM runs them. Source: vLLM 0.33, `get_min_capability` of its quantisations."""
 
 _ORDER: Final = ("nvfp4", "fp8", "int4", "mxfp4", "bf16")
 """The order of precisions among those that fit: small and quick, then exact."""
@@ -42,8 +47,8 @@ class Counterpart:
     entry: the model here; None if it has to be downloaded. repo: "owner/name". label: its
     quantisation or precision. bytes: to download, about; 0 if it is here. drafter: the repository
     of its assistant checkpoint. depth: tokens drafted ahead, as its makers advise. why_not: a
-    sentence on why it does not suit this computer, empty if it does. computes: whether the card can
-    work in its precision at all.
+    sentence on why it does not suit this computer, empty if it does. computes: whether the card
+    works in its precision by itself.
     """
 
     engine: EngineName
@@ -166,7 +171,7 @@ def _checkpoint(size: Size, it: VllmCheckpoint, card: Card | None) -> Counterpar
     why_not = _why_not(it, card)
     return Counterpart(
         "vllm", size.name, it.precision.upper(), None, it.repo, size_bytes, drafter, _depth(it),
-        why_not, card is not None and card.capability >= _least(it),
+        why_not, card is not None and card.capability >= _NEEDS.get(it.precision.lower(), 8.0),
     )  # fmt: skip
 
 
@@ -176,7 +181,7 @@ def _gguf(size: Size, it: CatalogueVariant) -> Counterpart:
 
 
 def _least(it: VllmCheckpoint) -> float:
-    return _NEEDS.get(it.precision.lower(), 8.0)
+    return _RUNS.get(it.precision.lower(), _RUNS_REST)
 
 
 def _why_not(it: VllmCheckpoint, card: Card | None) -> str:
@@ -202,7 +207,8 @@ def _rank(it: Counterpart) -> tuple[bool, bool, int]:
     if it.why_not:
         return True, not it.computes, it.bytes
     precision = it.label.lower()
-    return False, False, _ORDER.index(precision) if precision in _ORDER else len(_ORDER)
+    at = _ORDER.index(precision) if precision in _ORDER else len(_ORDER)
+    return False, not it.computes, at
 
 
 def _depth(it: VllmCheckpoint) -> int | None:

@@ -244,6 +244,7 @@ def ended(answer: StoredMessage, done: Done, ready: Ready) -> StoredMessage:
         finish_reason=done.finish_reason,
         mtp=done.mtp,
         notes=tuple(dict.fromkeys((*ready.loaded.notes, *done.notes))),
+        guessed=done.usage.guessed,
     )
     asked = from_json(answer.asked)
     mark = as_json(replace(asked, seed=done.seed)) if asked else answer.asked

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from app.core.engines.installation import Check, InstallState, Phase, Price, Profile, Step
+from app.core.engines.installation import Check, InstallState, Phase, Price, Step
 from app.core.errors import EngineHindered, EngineInUse, EngineNotInstalled
 from app.services.engines.installing import Installing, InstallSources, Tell, explained
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import Lock, LockedFile, TargetSystem
+from engines.vllm.provision.lock import Lock, LockedFile, LockName, TargetSystem
 from engines.vllm.provision.preflight import Finding, SystemInfo, preflight
 
 _MB = 1_000_000
@@ -36,10 +36,10 @@ class EngineInstaller:
         self.home = home
         self._ways = ways
 
-    def usual_profile(self) -> Profile:
-        """Return the profile in use, or else the one for users."""
+    def usual_lock(self) -> LockName:
+        """Return the lock of what is in use, or else the one for users."""
         now = self.home.current()
-        return now.profile if now is not None else "cuda"
+        return (now.lock or now.profile) if now is not None else "cuda"
 
     def state(self) -> InstallState:
         now, before = self.home.current(), self.home.previous()
@@ -47,22 +47,22 @@ class EngineInstaller:
             version=now.version if now else None,
             profile=now.profile if now else None,
             previous=before.version if before else None,
-            offered=self._ways.lock(self.usual_profile()).version,
+            offered=self._ways.lock(self.usual_lock()).version,
             unfinished_bytes=self.home.work_bytes,
-            kept_bytes=sum(it.size_bytes for it in self.home.installed()),
+            kept_bytes=self.home.kept_bytes,
         )
 
-    def check(self, profile: Profile) -> Check:
+    def check(self, name: LockName) -> Check:
         """Check this computer and what an installation takes; nothing is changed."""
-        return self._check(self._ways.lock(profile))
+        return self._check(self._ways.lock(name))
 
-    def install(self, profile: Profile, tell: Tell, cancel: CancelToken) -> Installed:
+    def install(self, name: LockName, tell: Tell, cancel: CancelToken) -> Installed:
         """Put the lock's version in use; the one before stays for `rollback`.
 
         Killed or cancelled at any point, what is in use is as before, and the next call goes on.
         Raises Cancelled, and AppError.
         """
-        lock = self._ways.lock(profile)
+        lock = self._ways.lock(name)
         tell(Step("look", 0.0, "Checking this computer."))
         with self._held("look", tell, cancel) as holding:
             self.home.tidy()
@@ -89,7 +89,7 @@ class EngineInstaller:
         return before
 
     def remove(self) -> None:
-        """Remove all versions and downloaded files. Raises AppError."""
+        """Remove all versions, downloaded files and workers' caches. Raises AppError."""
         with self._held("switch", _unheard, CancelToken()):
             for it in self.home.installed():
                 if self._ways.in_use(it):

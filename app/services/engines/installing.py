@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.engines.installation import Phase, Profile, Step
+from app.core.engines.installation import Phase, Step
 from app.core.errors import AppError, DataFolderReadOnly, DiskFull, EngineNotMade, Offline
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher, Progress
@@ -17,7 +17,7 @@ from engines.cancel import CancelToken
 from engines.vllm.provision.child import CommandFailed
 from engines.vllm.provision.environment import Maker, Making, uv
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import Lock, LockedFile, Pythons, TargetSystem
+from engines.vllm.provision.lock import Lock, LockedFile, LockName, Pythons, TargetSystem
 from engines.vllm.provision.preflight import SystemInfo
 from engines.vllm.provision.users import in_use
 
@@ -38,13 +38,13 @@ def making_here(
 class InstallSources:
     """The sources of an installation: real in the app, stand-ins in tests.
 
-    lock: of a profile. look: at this computer, given the versions of Python that
+    lock: by its name. look: at this computer, given the versions of Python that
     count. indexes: the user's. offline: whether nothing may connect. in_use: whether a process runs
     from an environment. making: the steps of making one, from files that have come, for a target;
     the number is what `alone` gave. tools: files that this takes besides those of the lock.
     """
 
-    lock: Callable[[Profile], Lock]
+    lock: Callable[[LockName], Lock]
     look: Callable[[Pythons], SystemInfo]
     indexes: Callable[[], Indexes]
     lookup: Callable[[Indexes], Lookup]

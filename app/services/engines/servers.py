@@ -115,9 +115,14 @@ class Servers:
             return ""
         return before.origin
 
+    def key_variable(self, name: str) -> str:
+        """Return the variable of the environment that holds the key of a server so named, or ""."""
+        variable = key_variable(name)
+        return variable if os.environ.get(variable, "").strip() else ""
+
     def key_status(self, profile: ServerProfile) -> SecretStatus:
         """Tell whether there is a key, and where; a keyring that fails is a warning."""
-        if os.environ.get(key_variable(profile.name), "").strip():
+        if self.key_variable(profile.name):
             return SecretStatus(True, "environment")
         try:
             return self._secrets.status(profile.secret)

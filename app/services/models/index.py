@@ -10,6 +10,7 @@ from app.core.errors import ModelAmbiguous, ModelUnknown
 from app.core.home import from_home
 from app.core.models.entry import RESERVED, ModelEntry
 from app.core.models.quantisations import quantisation_of, same_label
+from app.core.network.servers import short_name
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.found import FoundModel, Inode, require_text
 from app.services.models.collection.hashing import real
@@ -85,6 +86,7 @@ class ModelIndex:
                 "If you mean that one, use its id.",
             )
         matching = matching or [entry for entry in listed if _is_of_repo(entry, called)]
+        matching = matching or [entry for entry in listed if _is_of_server(entry, called)]
         if len(matching) > 1:
             raise ModelAmbiguous(
                 f"“{called}” could be one of {len(matching)} models on this computer.",
@@ -233,6 +235,12 @@ def _is_of_repo(entry: ModelEntry, called: str) -> bool:
         return True
     label = quantisation_of(entry.file or entry.path.name, entry.repo).label
     return asked.startswith(f"{repo}:") and same_label(label, called[len(repo) + 1 :])
+
+
+def _is_of_server(entry: ModelEntry, called: str) -> bool:
+    """Whether it is called by its server and the name that lists show, its id being a path."""
+    server = entry.id.removesuffix(entry.served)
+    return entry.on_server and called == server + short_name(entry.served)
 
 
 def _inode(path: Path) -> Inode | None:

@@ -63,7 +63,7 @@ class PriceCard(QWidget):
     def show_check(self, check: Check, state: InstallState | None) -> None:
         self._findings.show_check(check)
         hindrance, price = check.hindrance, check.price
-        self._price.setVisible(price is not None)
+        self._price.setVisible(price is not None and hindrance is None)
         self._facts["priceTouched"].setText(self._touched(check.linux))
         if price is not None:
             come = state.unfinished_bytes if state is not None else 0

@@ -19,7 +19,9 @@ def figure(value: float, digits: int = 0) -> str:
     return locale().toString(float(value), "f", digits)
 
 
-def tokens(count: int) -> str:
+def tokens(count: int, *, guessed: bool = False) -> str:
+    if guessed:
+        return QCoreApplication.translate("format", "about {0} tokens").format(figure(count))
     if count == 1:
         return QCoreApplication.translate("format", "1 token")
     return QCoreApplication.translate("format", "{0} tokens").format(figure(count))

@@ -27,6 +27,8 @@ from app.ui.widgets.label import Label
 from engines.errors import ServerRefused, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.core.network.servers import ServerInfo, ServerProfile
 
 
@@ -84,8 +86,16 @@ class ServerDialog(Dialog):
     test = Signal(object, object, bool)
     save = Signal(object, object, bool)
 
-    def __init__(self, profile: ServerProfile | None, parent: QWidget | None = None) -> None:
-        """Begin. profile: the one to change; None for a new one."""
+    def __init__(
+        self,
+        profile: ServerProfile | None,
+        key_variable: Callable[[str], str],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Begin. profile: the one to change; None for a new one.
+
+        key_variable: of the environment, that holds the key of a server of this name; "" for none.
+        """
         from app.core.network.servers import ServerProfile
 
         super().__init__("serverDialog", width=520, parent=parent)
@@ -93,6 +103,7 @@ class ServerDialog(Dialog):
         self.set_title(self.tr("Add a server") if new else self.tr("Edit a server"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._is_new = profile is None
+        self._key_variable = key_variable
         self._before = profile or ServerProfile("", "", "", None, None)
         column = self.column
         column.addWidget(
@@ -230,11 +241,16 @@ class ServerDialog(Dialog):
 
     def _say_where_the_key_goes(self) -> None:
         """A key was given for one place: it goes to another only when that is wanted."""
-        moved = self._moved()
+        variable = self._key_variable(self._name.text().strip())
+        moved = self._moved() and not variable
         self._take.setVisible(moved)
-        self._forget.setVisible(not self._is_new and not moved)
+        self._forget.setVisible(not self._is_new and not moved and not variable)
         self._key.setPlaceholderText(self.tr("enter it again") if moved else self._key_hint)
-        if moved:
+        if variable:
+            words = self.tr(
+                "The key comes from {0} in the environment and is sent to this address."
+            ).format(variable)
+        elif moved:
             words = self.tr(
                 "The current key is for {0} only: enter it again for this address, or "
                 "agree below. Otherwise it is removed."

@@ -121,7 +121,7 @@ class ServersPage(ColumnPage):
         self._navigation.go_to_chat()
 
     def _open(self, profile: ServerProfile | None) -> None:
-        dialog = ServerDialog(profile, self.window())
+        dialog = ServerDialog(profile, self._servers.key_variable, self.window())
         dialog.test.connect(self._test)
         dialog.save.connect(self._save)
         dialog.finished.connect(self._closed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.private import private
 from engines.vllm.provision.child import CommandFailed, run
-from engines.vllm.provision.home import SERVE, EngineHome, Installed, python_of
+from engines.vllm.provision.home import SERVE, TOOLKIT, EngineHome, Installed, python_of
 from engines.vllm.provision.lock import Lock, Pythons
 
 _INHERITED = (
@@ -104,6 +105,7 @@ class Making:
         )  # fmt: skip
         if self.lock.distribution != "vllm":
             self._name_it_vllm()
+        name_toolkit(self.folder)
 
     def fetch_kernels(self, heard: Callable[[str], None]) -> None:
         words = [str(python_of(self.folder)), *SERVE[:2], "download-kernels"]
@@ -143,6 +145,24 @@ class Making:
         run([self.uv, *words], environment, self.cancel, holding=self.holding)
 
 
+def name_toolkit(folder: Path) -> None:
+    """Give the CUDA toolkit among an environment's packages a name of its own, if there is one.
+
+    Compilers look for its libraries in lib64, and by names without a version, which the packages
+    do not have.
+    """
+    nvcc = next(folder.glob("lib/python*/site-packages/nvidia/cu*/bin/nvcc"), None)
+    if nvcc is None:
+        return
+    toolkit = nvcc.parents[1]
+    links = {folder / TOOLKIT: toolkit.relative_to(folder), toolkit / "lib64": Path("lib")}
+    for library in sorted((toolkit / "lib").glob("libcudart.so.*")):
+        links[library.with_name("libcudart.so")] = Path(library.name)
+    for link, target in links.items():
+        if not link.exists():
+            link.symlink_to(target)
+
+
 def uv() -> str:
     """Return the path of the uv that Hearth brings. Raises EngineUnavailable if it is missing."""
     from uv import find_uv_bin
@@ -157,16 +177,23 @@ def uv() -> str:
         ) from error
 
 
+def headers_here(python: tuple[int, int]) -> bool:
+    """Tell whether the Python that an environment would be made with has its headers here."""
+    words = [_find(python).stdout.strip(), "-I", "-m", "sysconfig"]
+    said = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    folder = re.search(r'^\s*include = "(.+)"$', said, re.MULTILINE)
+    return folder is not None and Path(folder[1], "Python.h").exists()
+
+
 def pythons_here(wanted: Pythons) -> Pythons:
     """Return those of the wanted versions of Python that uv finds on this computer."""
-    return tuple(it for it in wanted if _finds(it))
+    return tuple(it for it in wanted if _find(it).returncode == 0)
 
 
-def _finds(python: tuple[int, int]) -> bool:
+def _find(python: tuple[int, int]) -> subprocess.CompletedProcess[str]:
     words = [uv(), "python", "find", "--no-project", "--system", _interpreter(python)]
     environment = _kept(os.environ) | _UV_SETTINGS
-    result = subprocess.run(words, capture_output=True, env=environment, check=False)
-    return result.returncode == 0
+    return subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
 
 
 def _interpreter(python: tuple[int, int]) -> str:

@@ -17,14 +17,17 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engines.private import private, replace_text
-from engines.vllm.provision.lock import Lock, Profile
+from engines.vllm.provision.lock import Lock, LockName, Profile
 
 PART = ".part"
 SERVE = ("-m", "vllm.entrypoints.cli.main", "serve")
+TOOLKIT = "cuda"
+"""The name in an environment of the CUDA toolkit among its packages."""
+
 FACTS = "hearth.json"
 """The description of an environment. Written last, so one without it is not whole."""
 
@@ -35,6 +38,7 @@ class Installed:
 
     size_bytes: what it took of the disk when it was made; 0 if nobody knows. linux: the
     distribution of WSL2 that it lies in, folder then being a path there; "" for this computer.
+    lock: the name of the one that it was made by, if that is known.
     """
 
     version: str
@@ -42,6 +46,7 @@ class Installed:
     folder: Path
     size_bytes: int = 0
     linux: str = ""
+    lock: LockName | None = None
 
     @property
     def python(self) -> Path:
@@ -55,6 +60,11 @@ class Installed:
 def python_of(folder: Path) -> Path:
     """Return the interpreter of an environment; vLLM's are always those of Linux."""
     return folder / "bin" / "python"
+
+
+def worker_folder(root: Path) -> Path:
+    """Return the folder for what workers keep: compiled kernels, most of all, and their log."""
+    return root.with_name("vllm-worker")
 
 
 def bytes_in(folder: Path) -> int:
@@ -79,6 +89,7 @@ class EngineHome:
         self._drop = drop
         self.versions = root / "versions"
         self.work = root / "work"
+        self.worker = worker_folder(root)
 
     def current(self) -> Installed | None:
         """The environment in use."""
@@ -113,8 +124,10 @@ class EngineHome:
     def finish(self, lock: Lock, elsewhere: Installed | None = None) -> Installed:
         """Make a tried part a whole environment. elsewhere: the one that it stands for."""
         part, place = self.part(lock), self.place(lock)
-        made = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
+        here = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
+        made = replace(here, lock=lock.name)
         facts = {"version": made.version, "profile": made.profile, "size_bytes": made.size_bytes}
+        facts |= {"lock": made.lock}
         if made.linux:
             facts |= {"folder": made.folder.as_posix(), "linux": made.linux}
         with open(part / FACTS, "w", encoding="utf-8", opener=private) as file:
@@ -149,10 +162,19 @@ class EngineHome:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def remove(self) -> None:
-        """Remove all environments; they go out of use first, lest half a removal be in use."""
+        """Remove all environments, and what their workers have kept.
+
+        They go out of use first, lest half a removal be in use.
+        """
         (self.root / "current").unlink(missing_ok=True)
         self.tidy()
         self.forget_work()
+        shutil.rmtree(self.worker, ignore_errors=True)
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of the whole environments, and of what their workers keep."""
+        return sum(it.size_bytes for it in self.installed()) + bytes_in(self.worker)
 
     @property
     def work_bytes(self) -> int:
@@ -188,7 +210,8 @@ class EngineHome:
             size = int(facts.get("size_bytes", 0))
             linux = str(facts.get("linux", ""))
             lies = Path(facts["folder"]) if linux else folder
-            return Installed(str(facts["version"]), facts["profile"], lies, size, linux)
+            made_by = facts.get("lock")
+            return Installed(str(facts["version"]), facts["profile"], lies, size, linux, made_by)
         except (OSError, ArithmeticError, ValueError, LookupError, RecursionError):
             return None
         except (TypeError, AttributeError):  # it holds something else than names with values

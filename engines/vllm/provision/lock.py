@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 Profile = Literal["cuda", "cpu"]
 """cuda: the official build, for NVIDIA's cards. cpu: a build for processors, for tests."""
 
+LockName = Literal["cuda", "cuda-ray", "cpu", "cpu-plain"]
+"""The locks: one for each profile, "cuda" with Ray, for several computers, and "cpu" with the torch
+of the public index."""
+
 Pythons = tuple[tuple[int, int], ...]
 _OLDEST_GLIBC = 5
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
@@ -54,7 +58,7 @@ class Lock:
 
     requirements: the text for uv. disk_bytes: of the environment once it is there. pythons: the
     versions that it is made for, the best first. distribution: the package that holds vLLM.
-    version: what vLLM calls itself, without a local part.
+    version: what vLLM calls itself, without a local part. name: of the lock, where it has one.
     """
 
     profile: Profile
@@ -64,6 +68,7 @@ class Lock:
     disk_bytes: int
     requirements: str
     files: tuple[LockedFile, ...]
+    name: LockName | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -87,21 +92,22 @@ class Lock:
         return tuple(found)
 
 
-def read_lock(folder: Path, profile: Profile) -> Lock:
-    """Read the lock of a profile in a folder of locks."""
-    facts: dict[str, Any] = json.loads((folder / f"{profile}.json").read_text(encoding="utf-8"))
+def read_lock(folder: Path, name: LockName) -> Lock:
+    """Read a lock in a folder of locks."""
+    facts: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     files = (
-        LockedFile(name, _project(name), size, sha256)
-        for name, (size, sha256) in facts["files"].items()
+        LockedFile(file, _project(file), size, sha256)
+        for file, (size, sha256) in facts["files"].items()
     )
     return Lock(
-        profile,
+        "cuda" if name in ("cuda", "cuda-ray") else "cpu",
         facts["version"],
         facts["distribution"],
         tuple((int(major), int(minor)) for major, minor in facts["pythons"]),
         facts["disk_bytes"],
-        (folder / f"{profile}.txt").read_text(encoding="utf-8"),
+        (folder / f"{name}.txt").read_text(encoding="utf-8"),
         tuple(files),
+        name,
     )
 
 

@@ -52,7 +52,8 @@ class SystemInfo:
     "darwin". in_wsl: this is Linux inside WSL2. wsl: how a Windows comes to its Linux; where that
     is ready, all else is what that Linux has. pythons: the versions of Python here that an
     environment can be made with. disk_bytes: free where it would lie. ram_bytes: of the Linux
-    inside a Windows, which gets a part of the computer's; else 0.
+    inside a Windows, which gets a part of the computer's; else 0. headers: those of the first of
+    the Pythons are there.
     """
 
     system: str
@@ -65,6 +66,7 @@ class SystemInfo:
     ram_bytes: int = 0
     compiler: str | None = None
     pythons: Pythons = ()
+    headers: bool = False
     in_wsl: bool = False
     wsl: Wsl2 | None = None
 
@@ -107,7 +109,7 @@ def preflight(
     if pythons:
         found.append(_python(info, pythons))
     if profile == "cuda":
-        found.append(_compiler(info))
+        found += _compiler(info)
     return tuple(found)
 
 
@@ -273,17 +275,29 @@ def _python(info: SystemInfo, pythons: Pythons) -> Finding:
     return _well("Python {}.{}".format(*fitting[0]), "python")
 
 
-def _compiler(info: SystemInfo) -> Finding:
+def _compiler(info: SystemInfo) -> Iterator[Finding]:
     if info.compiler is None:
-        return Finding(
+        yield Finding(
             False,
             "There is no C compiler.",
-            "Some models have kernels compiled for this card at their first start.",
+            "Kernels are compiled for this card when a model first starts.",
             "Install gcc (on Debian and Ubuntu: sudo apt install gcc python3-dev).",
             "compiler",
             warning=True,
         )
-    return _well(f"There is a C compiler: {info.compiler}", "compiler")
+    else:
+        yield _well(f"There is a C compiler: {info.compiler}", "compiler")
+    if info.pythons and not info.headers:
+        python = "python{}.{}".format(*info.pythons[0])
+        yield Finding(
+            False,
+            "Python’s headers are missing.",
+            "Kernels are compiled for this card when a model first starts, which needs Python.h.",
+            f"Install them: on Debian and Ubuntu “sudo apt install {python}-dev”, on Fedora "
+            "“sudo dnf install python3-devel”.",
+            "headers",
+            warning=True,
+        )
 
 
 def _well(what: str, code: str) -> Finding:

@@ -17,12 +17,16 @@ from engines.vllm.provision.preflight import NvidiaCard, SystemInfo
 _COMPILERS = ("gcc", "cc", "clang")
 
 
-def look(folder: Path, pythons: Callable[[], Pythons]) -> SystemInfo:
+def look(
+    folder: Path, pythons: Callable[[], Pythons], headers: Callable[[tuple[int, int]], bool]
+) -> SystemInfo:
     """Look up what this computer has. folder: where the environment would lie.
 
-    pythons: looks for interpreters that an environment can be made with.
+    pythons: looks for interpreters that an environment can be made with. headers: whether one of
+    them has its headers.
     """
     driver, cuda, cards = nvidia(load_nvml())
+    found = pythons() if sys.platform == "linux" else ()
     return SystemInfo(
         system=sys.platform,
         machine=machine(platform.machine()),
@@ -32,7 +36,8 @@ def look(folder: Path, pythons: Callable[[], Pythons]) -> SystemInfo:
         cards=cards,
         disk_bytes=free_bytes(folder),
         compiler=next(filter(None, map(shutil.which, _COMPILERS)), None),
-        pythons=pythons() if sys.platform == "linux" else (),
+        pythons=found,
+        headers=any(headers(it) for it in found[:1]),
         in_wsl="microsoft" in platform.release().lower(),
     )
 

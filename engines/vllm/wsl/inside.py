@@ -31,7 +31,7 @@ from engines.vllm.leftovers import outlive, reap, settle
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.child import CommandFailed
 from engines.vllm.provision.environment import Making
-from engines.vllm.provision.home import EngineHome
+from engines.vllm.provision.home import EngineHome, worker_folder
 from engines.vllm.provision.lock import Lock
 from engines.vllm.provision.users import in_use
 from engines.vllm.scratch import make_scratch, runs_folder
@@ -124,7 +124,7 @@ class _Commands:
 
     def __init__(self, root: Path, cancel: CancelToken, held: ExitStack) -> None:
         self._home = EngineHome(root / "vllm")
-        self._workers = root / "vllm-worker"
+        self._workers = worker_folder(root / "vllm")
         self._cancel = cancel
         self._held = held
         self._making: Making | None = None
@@ -158,13 +158,15 @@ class _Commands:
         return asdict(found) | {"folder": str(found.folder)}
 
     def remove(self, names: list[str]) -> None:
-        """Remove environments, whole or not, as far as they exist."""
+        """Remove environments, as far as they exist; with the last one, what workers have kept."""
         with alone(self._home.root, lambda: None, self._cancel):
             for name in names:
                 folder = self._home.versions / Path(name).name
                 if folder.exists():
                     shutil.rmtree(folder)
             self._home.forget_work()
+            if not self._home.installed():
+                shutil.rmtree(self._workers, ignore_errors=True)
 
     def used(self, folder: str) -> bool:
         """Tell whether a process works with an environment."""

@@ -38,6 +38,7 @@ ASK: Final = "; ".join(
         "for it in gcc cc clang; do echo compiler $(command -v $it); done",
         "shift",
         "for it do command -v $it >/dev/null && echo python $it; done",
+        "for it do echo headers $(ls /usr/include/$it/Python.h); done",
         "echo over",
     )
 )

@@ -43,6 +43,7 @@ def system_info_of(text: str, name: str, own_disk: int) -> SystemInfo | None:
         ram_bytes=_memory(said.get("memory", "")),
         compiler=said.get("compiler"),
         pythons=tuple(_python(value) for key, value in rows if key == "python"),
+        headers="headers" in said,
         in_wsl=True,
         wsl=Wsl2("ready" if "folder" in said else "apart", name),
     )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+import threading
+import time
 
 import pytest
 
@@ -56,3 +59,40 @@ def test_an_off_is_there_when_the_chat_is_opened_again(
     assert hearth("settings", "set", "mtp", "on") == 0
     chat(hearth, monkeypatch, capsys, f"/open {chat_id}", "Two", "/again")
     assert [request.mtp for request in engine.requests] == ["auto", "off", "off"]
+
+
+def test_what_is_piped_in_is_answered_as_it_comes(
+    hearth: Hearth, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever writes into the pipe may wait for an answer before the next question."""
+    reads, writes = os.pipe()
+    before: list[int] = []
+
+    def ask() -> None:
+        with os.fdopen(writes, "w", encoding="utf-8") as pipe:
+            for number, line in enumerate(("One", "Two", "Three")):
+                until = time.monotonic() + 30
+                while len(engine.requests) < number and time.monotonic() < until:
+                    time.sleep(0.01)
+                before.append(len(engine.requests))
+                print(line, file=pipe, flush=True)
+
+    asking = threading.Thread(target=ask)
+    with os.fdopen(reads, encoding="utf-8") as given:
+        monkeypatch.setattr(sys, "stdin", given)
+        asking.start()
+        assert hearth("chat") == 0
+    asking.join()
+    assert before == [0, 1, 2]
+
+
+def test_a_command_that_fails_does_not_end_what_is_piped_in(
+    hearth: Hearth,
+    engine: ScriptedEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("/model nowhere\nHello\n"))
+    assert hearth("chat") == 1, "what failed shows in the status"
+    assert "There is no model “nowhere”." in capsys.readouterr().err
+    assert len(engine.requests) == 1

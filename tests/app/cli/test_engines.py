@@ -129,6 +129,27 @@ def test_what_forbids_it_ends_the_command(
     gate.close()
 
 
+def test_without_a_card_no_price_is_said_but_the_build_for_processors_is_named(
+    hearth: Hearth,
+    index: PackageIndex,
+    data_dir: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gate = Gate(lambda _: None, lambda: True)
+    made = lock_of(index.wheels, PYTHON)
+    care = care_of(data_dir, lambda: made, gate, [index.url])
+    of_cards = replace(made, profile="cuda")
+    care._ways = replace(care._ways, lock=lambda it: of_cards if it == "cuda" else made)
+    monkeypatch.setattr(installer, "engine_installer", lambda *_: care)
+    assert hearth("engines", "install", "vllm", "--yes") == 1
+    said = capsys.readouterr().err
+    assert "No NVIDIA card" in said
+    assert "--profile cpu" in said
+    assert "This downloads" not in said
+    gate.close()
+
+
 @pytest.mark.parametrize("verb", ["install", "rollback", "remove"])
 def test_other_engines_are_not_installed(
     hearth: Hearth, verb: str, capsys: pytest.CaptureFixture[str]

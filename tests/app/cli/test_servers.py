@@ -162,7 +162,9 @@ def test_the_path_of_a_models_file_is_shortened_for_people(
         called = "gemma-3-12b-it-Q4_K_M on team"
         assert hearth("ask", "What is Hearth?", "--model", called, "--json") == 0
         assert server.chats()[0]["model"] == path
-        assert hearth("ask", "What is Hearth?", "--model", f"team:{path}", "--json") == 0
+        for name in (path, "gemma-3-12b-it-Q4_K_M"):
+            assert hearth("ask", "What is Hearth?", "--model", f"team:{name}", "--json") == 0
+            assert server.chats()[-1]["model"] == path
 
 
 def test_what_a_server_says_steers_no_terminal(hearth: Hearth, capsys: Captured) -> None:

@@ -98,6 +98,15 @@ class FakeNvml:
     def nvmlDeviceGetPciInfo(self, handle: int) -> Any:
         return SimpleNamespace(busId=self.cards[handle][1])
 
+    def nvmlDeviceGetUUID(self, handle: int) -> str:
+        return f"GPU-{handle}2345678-aaaa"
+
+    def nvmlDeviceGetCudaComputeCapability(self, handle: int) -> tuple[int, int]:
+        return (8, 9)
+
+    def nvmlDeviceGetDisplayActive(self, handle: int) -> int:
+        return int(handle == 0)
+
     def nvmlDeviceGetMemoryInfo(self, handle: int) -> Any:
         _, _, total, used = self.cards[handle]
         if total is None:
@@ -112,6 +121,7 @@ def look(
     memory: tuple[int, int] = (16 * GIB, 12 * GIB),
     allowed: Collection[int] = (),
     nvml: FakeNvml | None = None,
+    visible: str | None = None,
     devices: Sequence[NativeDevice] = (),
 ) -> Hardware:
     """What `detect` finds on the described computer."""
@@ -121,5 +131,6 @@ def look(
         memory=lambda: Memory(*memory),
         allowed=lambda: allowed,
         nvml=lambda: nvml,
+        visible=lambda: visible,
     )
     return detect(devices, edge)

@@ -201,6 +201,27 @@ def test_windows_subsystem_with_an_nvidia_card(tmp_path: Path) -> None:
     assert "NVIDIA cards (CUDA or Vulkan)" in gpu.why_not
 
 
+@pytest.mark.parametrize(
+    ("visible", "hidden"),
+    [
+        (None, [False, False]),
+        ("0,1", [False, False]),
+        ("1", [True, False]),
+        (" GPU-0234", [False, True]),
+        ("", [True, True]),
+    ],
+)
+def test_which_cards_programs_may_compute_on(
+    tmp_path: Path, visible: str | None, hidden: list[bool]
+) -> None:
+    other = (RTX[0], "00000000:02:00.0", *RTX[2:])
+    files: Files = {**x86("Intel"), **cores(pairs(4))}
+    found = look(tmp_path, files, nvml=FakeNvml(RTX, other), visible=visible).gpus
+    assert [gpu.hidden for gpu in found] == hidden
+    assert [gpu.shows for gpu in found] == [True, False]
+    assert {gpu.capability for gpu in found} == {(8, 9)}
+
+
 def test_one_card_seen_by_four_sources(tmp_path: Path) -> None:
     files: Files = {
         **x86("Intel"),

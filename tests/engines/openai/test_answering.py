@@ -43,6 +43,19 @@ def thoughts_of(events: list[Event]) -> str:
     return "".join(it.text for it in events if isinstance(it, ReasoningDelta))
 
 
+def test_what_a_server_does_not_count_is_a_guess_without_a_speed(
+    serve: Serve, reach: Reach
+) -> None:
+    """A whole answer in one piece would have come at tens of thousands of tokens a second."""
+    server = serve("openai")
+    server.script(CHAT, stream(chunk({"content": "One two three. " * 40}), chunk({}, "stop"), DONE))
+    done = done_of(run(ask("Hello", max_tokens=None), reach(server)))
+    assert done.usage.guessed
+    assert done.usage.completion_tokens > 10
+    assert done.timing.decode_tok_s == 0
+    assert not done_of(run(ask("Hello"), reach(server))).usage.guessed
+
+
 def test_an_answer_is_counted_by_usage_and_not_by_pieces(serve: Serve, reach: Reach) -> None:
     server = serve()
     server.script(

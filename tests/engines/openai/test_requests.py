@@ -128,15 +128,45 @@ def test_each_kind_gets_the_fields_that_it_knows(serve: Serve, reach: Reach) -> 
     assert all("seed" in body and body["stream"] for body in bodies.values())
 
 
-def test_vllm_with_drafts_is_asked_without_min_p(serve: Serve, reach: Reach) -> None:
+def test_vllm_with_drafts_is_told_to_leave_min_p(serve: Serve, reach: Reach) -> None:
     server = serve()
     run(ask("Hello"), reach(server, drafts=True))
-    assert "min_p" not in server.chats()[0]
+    assert server.chats()[0]["min_p"] == 0, "the server may have a number of its own for it"
     server.script(
         CHAT, refusal(400, "The min_p and logit_bias sampling parameters are not yet supported.")
     )
     run(ask("Hello"), reach(server))
-    assert ["min_p" in body for body in server.chats()] == [False, True, False]
+    assert ["min_p" in body for body in server.chats()] == [True, True, False]
+
+
+def test_vllm_keeps_the_tokens_around_reasoning_where_there_may_be_some(
+    serve: Serve, reach: Reach
+) -> None:
+    server = serve()
+    run(ask("Hello"), reach(server, special=True))
+    run(ask("Hello"), reach(server))
+    assert [body.get("skip_special_tokens") for body in server.chats()] == [False, None]
+
+
+def test_vllm_is_told_how_long_to_think_and_may_refuse(serve: Serve, reach: Reach) -> None:
+    server = serve()
+    server.script(
+        CHAT, refusal(400, "thinking_token_budget is set but reasoning_config is not configured.")
+    )
+    done = done_of(run(ask("Hello", thinking_budget=9), reach(server)))
+    assert [body.get("thinking_token_budget") for body in server.chats()] == [9, None]
+    assert done.notes[-1] == "This server cannot limit how long a model thinks."
+
+
+def test_a_grammar_holds_from_the_first_word_unless_the_model_thinks(
+    serve: Serve, reach: Reach
+) -> None:
+    server = serve()
+    bound = Sampling(grammar='root ::= "yes"')
+    for thinking in (None, False, True):
+        run(ask("Hello", sampling=bound, thinking=thinking), reach(server, thinking="switch"))
+    told = [body.get("include_reasoning") for body in server.chats()]
+    assert told == [False, False, None]
 
 
 def test_vllm_may_refuse_when_its_stream_has_begun(serve: Serve, reach: Reach) -> None:
@@ -152,6 +182,27 @@ def test_a_server_says_that_too_many_tokens_were_asked_for(serve: Serve, reach: 
     server.script(CHAT, refusal(400, "max_tokens=4000 cannot be greater than max_model_len=512."))
     assert text_of(run(ask("Hello", max_tokens=4000), reach(server, context=0)))
     assert server.chats()[1]["max_tokens"] < 512
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        ("seed", "Unrecognized request argument supplied: seed"),
+        ("temperature", "Unsupported value: 'temperature' does not support 0.7 with this model."),
+        ("top_p", "Unsupported parameter: 'top_p' is not supported with this model."),
+    ],
+)
+def test_what_a_gateway_refuses_of_the_protocol_is_left_out_with_a_note(
+    serve: Serve, reach: Reach, field: str, said: str
+) -> None:
+    server = serve("openai")
+    server.script(CHAT, refusal(400, said))
+    plain = Sampling(temperature=0.7, top_p=0.9, top_k=0, min_p=0.0, seed=7)
+    events = run(ask("Hello", sampling=plain), reach(server))
+    assert text_of(events)
+    assert [field in body for body in server.chats()] == [True, False]
+    assert len(done_of(events).notes) == 1
+    assert field.replace("_", "-") in done_of(events).notes[0]
 
 
 def test_a_server_that_knows_no_options_of_streams(serve: Serve, reach: Reach) -> None:

@@ -29,7 +29,7 @@ WISHED = Sampling(temperature=2.5, top_k=40, min_p=0.05, repeat_penalty=1.1)
             ["temperature above 2", "top-k", "min-p", "not support a repeat penalty", "how long"],
         ),
         ("lmstudio", ["temperature above 2", "min-p", "not only to its end", "how long"]),
-        ("vllm", ["temperature above 2", "not only to its end", "how long"]),
+        ("vllm", ["temperature above 2", "not only to its end"]),
         ("sglang", ["temperature above 2", "not only to its end", "how long"]),
         ("llama-server", []),
     ],

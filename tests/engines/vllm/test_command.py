@@ -14,7 +14,13 @@ from engines.vllm.provision.home import Installed
 from engines.vllm.speculation import SpeculativeConfig, speculation
 from tests.engines.vllm.faked import PLAN, TARGET
 
-OUTSIDE = {"PATH": "/bin", "PYTHONPATH": "/a", "LD_LIBRARY_PATH": "/b", "HF_TOKEN": "secret"}
+OUTSIDE = {
+    "PATH": "/bin",
+    "CUDA_HOME": "/usr/local/cuda-11",
+    "PYTHONPATH": "/a",
+    "LD_LIBRARY_PATH": "/b",
+    "HF_TOKEN": "secret",
+}
 
 
 def made(
@@ -52,6 +58,8 @@ def test_a_plain_plan() -> None:
     assert after(words, "--max-model-len") == "4096"
     assert after(words, "--max-num-seqs") == "4"
     assert after(words, "--gpu-memory-utilization") == "0.8"
+    assert "--language-model-only" in words, "nothing shows it pictures"
+    assert after(words, "--generation-config") == "vllm"
     unasked = {"--kv-cache-dtype", "--tensor-parallel-size", "--speculative-config"}
     unasked |= {"--enforce-eager", "--enable-lora", "--per-request-spec-decode-metrics"}
     assert not unasked & {*words}
@@ -68,7 +76,9 @@ def test_the_key_is_in_the_environment_only() -> None:
 
 def test_the_environment_is_its_own() -> None:
     environment = made().environment
-    assert environment["PATH"] == "/bin"
+    assert environment["PATH"] == "/env/bin:/env/cuda/bin:/bin", "its own tools come first"
+    assert environment["CUDA_HOME"] == "/env/cuda"
+    assert "CUDA_HOME" not in made(profile="cpu").environment
     assert not {"PYTHONPATH", "LD_LIBRARY_PATH", "HF_TOKEN"} & {*environment}
     assert environment["VLLM_NO_USAGE_STATS"] == environment["HF_HUB_OFFLINE"] == "1"
     assert environment["VLLM_HOST_IP"] == "127.0.0.1"
@@ -110,6 +120,7 @@ def test_several_cards_and_computers() -> None:
     assert after(told.words, "--pipeline-parallel-size") == "2"
     assert after(told.words, "--distributed-executor-backend") == "ray"
     assert told.environment["CUDA_VISIBLE_DEVICES"] == "1,3"
+    assert told.environment["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID", "as the driver counts them"
     assert "VLLM_HOST_IP" not in told.environment, "the others have to find it"
 
 

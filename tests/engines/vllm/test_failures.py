@@ -148,6 +148,43 @@ ROWS = [
         "compiler",
         "compiler",
     ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] ValueError: Chunked MM input disabled but"
+            " max_tokens_per_mm_item (2496) is larger than max_num_batched_tokens (2048)."
+        ),
+        "engine_failed",
+        None,
+        None,
+        "2,560",
+    ),
+    (
+        "/tmp/x/main.c:1:10: fatal error: Python.h: No such file or directory",
+        "engine_unavailable",
+        "install",
+        "compiler",
+        "python3-dev",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] RuntimeError: Could not find nvcc and default"
+            " cuda_home='/usr/local/cuda' doesn't exist"
+        ),
+        "engine_unavailable",
+        "install",
+        "vllm",
+        "install it again",
+    ),
+    (
+        (
+            "(EngineCore pid=2) ERROR [x.py:9] FileNotFoundError: [Errno 2] No such file or"
+            " directory: 'ninja'"
+        ),
+        "engine_unavailable",
+        "install",
+        "vllm",
+        "ninja",
+    ),
     # seen
     (
         "(APIServer pid=1) OSError: [Errno 98] Address already in use",
@@ -221,7 +258,14 @@ ROWS = [
         "engine_failed",
         "open_settings",
         "vllm_nodes",
-        "Ray",
+        "--profile cuda-ray",
+    ),
+    (
+        "(APIServer pid=1) RuntimeError: Could not find any running Ray instance.",
+        "engine_failed",
+        "open_settings",
+        "vllm_nodes",
+        "Start Ray on each",
     ),
     (
         (
@@ -262,8 +306,29 @@ def test_what_is_unknown_is_quoted_by_its_cause() -> None:
 
 
 def test_an_empty_log_is_no_riddle() -> None:
-    assert cause([]) == "nothing at all."
+    assert cause([]) == "It ended, and wrote no error."
     assert start_failure([], AROUND).what
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [(-9, "memory runs out"), (137, "memory runs out"), (-11, "signal 11"), (3, "exit code 3")],
+)
+def test_without_an_error_it_is_said_how_it_ended(code: int, word: str) -> None:
+    progress = "(EngineCore pid=2) INFO 11-21 15:31:16 [core.py:9] Starting to load model x"
+    for lines in ([], [progress], [progress, GENERAL]):
+        error = start_failure(lines, AROUND, code)
+        assert word in error.why
+        assert "Starting to load" not in error.why, "a report of progress is no cause"
+    assert word in crash_failure([progress], AROUND, code).why
+    told = start_failure([progress, "bash: 7: something odd"], AROUND, code).why
+    assert word in told
+    assert "something odd" in told
+
+
+def test_what_the_first_process_says_of_another_s_end_counts() -> None:
+    said = GENERAL + " Failed core proc(s): {'EngineCore_DP0': -9}"
+    assert "memory runs out" in start_failure([said], AROUND, 1).why
 
 
 def test_a_crash_and_its_like() -> None:

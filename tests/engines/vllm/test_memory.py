@@ -64,6 +64,18 @@ def test_cards_are_chosen_by_number() -> None:
     assert card_numbers(both, used_cards(both, 2)) == (1, 0)
 
 
+def test_cards_are_not_chosen_by_memory_alone() -> None:
+    plain, newer = card(20 * GB), replace(card(16 * GB), capability=(8, 6))
+    old = replace(card(22 * GB), capability=(7, 5))
+    too_old = replace(card(23 * GB), capability=(6, 1))
+    kept = replace(card(24 * GB), hidden=True)
+    assert used_cards(machine(too_old, kept, old, newer), 4) == (newer, old)
+    shows = replace(card(21 * GB), shows=True)
+    assert used_cards(machine(shows, plain), 1) == (plain,), "windows want some of it later"
+    roomy = replace(card(23 * GB), shows=True)
+    assert used_cards(machine(plain, roomy), 1) == (roomy,)
+
+
 def plan_for(folder: Path, context: int = 4096) -> LoadPlan:
     return replace(PLAN, model=folder, context=context)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import uv
 
-from app.core.engines.installation import Profile, Step
+from app.core.engines.installation import Step
 from app.net import Gate
 from app.packages.config import Indexes
 from app.packages.fetch import PackageFetcher
@@ -25,7 +25,7 @@ from app.services.engines.installer import EngineInstaller
 from app.services.engines.installing import InstallSources
 from app.wiring.installer import in_wsl
 from engines.cancel import CancelToken
-from engines.vllm.provision.lock import Lock
+from engines.vllm.provision.lock import Lock, LockName
 from engines.vllm.wsl.program import Wsl
 from tests.support.engine_making import HERE, TERMS
 from tests.support.package_index import Wheel
@@ -36,7 +36,7 @@ def care_inside(
 ) -> EngineInstaller:
     """As the app has it, but for the lock and the index. locks: with `write_tool`'s."""
 
-    def lock_of(_: Profile) -> Lock:
+    def lock_of(_: LockName) -> Lock:
         return lock()
 
     ways = InstallSources(

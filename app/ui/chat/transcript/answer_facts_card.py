@@ -53,11 +53,13 @@ def _of_facts(facts: AnswerFacts) -> list[Row]:
         (_tr("facts", "Engine"), proper_name(facts.engine)),
         (
             _tr("facts", "Answer"),
-            tokens(facts.completion_tokens),
+            tokens(facts.completion_tokens, guessed=facts.guessed),
         ),
         (
             _tr("facts", "Speed"),
-            _tr("facts", "{0} tokens/s").format(figure(facts.decode_tok_s, 1)),
+            _tr("facts", "{0} tokens/s").format(figure(facts.decode_tok_s, 1))
+            if facts.decode_tok_s
+            else "",
         ),
         (_tr("facts", "First token after"), _seconds(facts.ttft_s)),
         (

@@ -131,13 +131,13 @@ class AnswerFooter(QWidget):
         parts = [facts.model] if facts.model else []
         if facts.decode_tok_s:
             parts.append(self.tr("{0} tokens/s").format(figure(facts.decode_tok_s)))
-        return " · ".join(parts) or tokens(facts.completion_tokens)
+        return " · ".join(parts) or tokens(facts.completion_tokens, guessed=facts.guessed)
 
     def _more_words(self, facts: AnswerFacts) -> list[str]:
         """The lines of the tip."""
         parts = [self._words(facts)]
         if facts.completion_tokens:
-            parts.append(tokens(facts.completion_tokens))
+            parts.append(tokens(facts.completion_tokens, guessed=facts.guessed))
         if facts.cached_tokens:
             parts.append(
                 self.tr("{0} of {1} prompt tokens cached").format(

@@ -96,7 +96,7 @@ def test_of_what_can_be_had_the_card_decides(
     assert "GB have to be downloaded" in chosen.price
 
 
-def test_native_four_bits_only_on_a_card_that_has_them(catalogue: Catalogue) -> None:
+def test_native_four_bits_first_on_a_card_that_has_them(catalogue: Catalogue) -> None:
     moe = gguf("gemma-4-26B-A4B-it-Q4_0")
     wanted = {
         name: best(counterparts(moe, "vllm", [], catalogue, card))
@@ -106,8 +106,16 @@ def test_native_four_bits_only_on_a_card_that_has_them(catalogue: Catalogue) -> 
     assert wanted["blackwell"].label == "NVFP4"
     assert wanted["ada"] is not None
     assert wanted["ada"].label == "INT4"
-    refused = [it for it in counterparts(moe, "vllm", [], catalogue, ADA) if it.label == "NVFP4"]
-    assert "compute capability 10" in refused[0].why_not
+    other = [it for it in counterparts(moe, "vllm", [], catalogue, ADA) if it.label == "NVFP4"]
+    assert not other[0].why_not, "vLLM unpacks it there"
+
+
+def test_what_a_card_cannot_run_at_all_says_so(catalogue: Catalogue) -> None:
+    turing, pascal = Card("RTX 2080", 7.5, 80_000_000_000), Card("GTX 1080", 6.1, 80_000_000_000)
+    assert best(counterparts(TWELVE, "vllm", [], catalogue, turing)) is not None
+    refused = counterparts(TWELVE, "vllm", [], catalogue, pascal)
+    assert refused
+    assert all("compute capability 7.5" in it.why_not for it in refused)
 
 
 def test_what_is_too_large_says_so(catalogue: Catalogue) -> None:

@@ -193,8 +193,11 @@ def test_what_cannot_be_removed_is_removed_later(making: Making) -> None:
     with pytest.raises(UserError, match="Ubuntu"):
         making.care.remove()
     making.windows.change(distributions={"Ubuntu": {"version": 2}})
+    kernels = making.linux / ".local/share/hearth/engines/vllm-worker/caches"
+    kernels.mkdir(parents=True)
     making.care.remove()
     assert making.environments == []
+    assert not kernels.exists()
 
 
 @pytest.mark.parametrize("phase", ["install", "try"])

@@ -115,6 +115,7 @@ def test_a_key_may_come_from_the_environment(place: Place, monkeypatch: pytest.M
     with OpenAiServer(api_key=KEY) as server:
         profile = place.servers.save(new(server.address), None)
         assert place.servers.key_status(profile).place == "environment"
+        assert place.servers.key_variable(profile.name) == "HEARTH_KEY_TEAM"
         assert place.servers.test(profile).models
 
 

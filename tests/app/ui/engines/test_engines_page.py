@@ -155,6 +155,7 @@ def test_what_is_in_the_way_is_named_with_its_fix(ui: Ui, installer: ScriptedIns
     ui.qtbot.waitUntil(lambda: ui.has("installVllm"))
     assert not ui.find(QPushButton, "installVllm").isEnabled()
     assert "until this is fixed" in text(ui, "priceVerdict")
+    assert not ui.has("priceDownload"), "what cannot be had has no price"
     assert IN_THE_WAY.do in all_words(engines_page(ui.window).vllm)
     installer.findings = (WELL,)
     ui.click("checkVllmAgain")

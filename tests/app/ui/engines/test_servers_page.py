@@ -139,6 +139,20 @@ def test_a_key_does_not_go_with_the_address_unasked(ui: Ui, servers: ScriptedSer
     assert servers.keys == {}
 
 
+def test_that_a_key_of_the_environment_goes_with_the_address_is_said_before(
+    ui: Ui, servers: ScriptedServers
+) -> None:
+    servers.environment["team"] = "HEARTH_KEY_TEAM"
+    change_address(ui, "https://elsewhere.example")
+    assert "HEARTH_KEY_TEAM" in text(ui, "serverKeyNote")
+    assert "sent to this address" in text(ui, "serverKeyNote")
+    assert not ui.has("takeServerKey"), "it goes there anyway"
+    line = ui.find(QLineEdit, "serverName")
+    line.selectAll()
+    QTest.keyClicks(line, "crew")
+    assert "HEARTH_KEY_TEAM" not in text(ui, "serverKeyNote"), "another name, another variable"
+
+
 def test_a_key_goes_with_the_address_where_its_owner_agrees(
     ui: Ui, servers: ScriptedServers
 ) -> None:

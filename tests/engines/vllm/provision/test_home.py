@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,12 +112,27 @@ def test_an_environment_that_lost_its_facts_is_none(home: EngineHome) -> None:
     assert home.current() is None
 
 
+def test_an_environment_says_which_lock_made_it(home: EngineHome) -> None:
+    """So that the next version of it is the same kind again, with Ray or without."""
+    with_ray = replace(lock("1.0"), name="cuda-ray")
+    home.part(with_ray).mkdir(parents=True)
+    home.switch(home.finish(with_ray))
+    now = home.current()
+    assert now is not None
+    assert now.lock == "cuda-ray"
+
+
 def test_removed_it_is_gone_whatever_was_left(home: EngineHome) -> None:
     home.switch(made(home, "1.0"))
     home.work.mkdir()
     (home.work / "a.whl").write_bytes(b"12345")
     assert home.work_bytes == 5
+    kernels = home.worker / "caches" / "flashinfer"
+    kernels.mkdir(parents=True)
+    (kernels / "a.so").write_bytes(b"1234567")
+    assert home.kept_bytes >= 7, "what workers compile is a part of what it takes"
     home.remove()
+    assert not home.worker.exists()
     assert home.current() is None
     assert home.work_bytes == 0
     assert list(home.versions.iterdir()) == []

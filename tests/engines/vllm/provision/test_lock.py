@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import get_args
 
 import pytest
 
-from engines.vllm.provision.lock import Lock, LockedFile, TargetSystem, read_lock, read_tool
+from engines.vllm.provision.lock import (
+    Lock,
+    LockedFile,
+    LockName,
+    TargetSystem,
+    read_lock,
+    read_tool,
+)
 from tests.support.paths import ROOT
 
 LOCKS = ROOT / "resources" / "vllm"
-Profile = Literal["cuda", "cpu"]
 
 
 def made(requirements: str, *names: str) -> Lock:
@@ -26,8 +32,8 @@ def names(lock: Lock, target: TargetSystem) -> list[str]:
 USUAL = TargetSystem("x86_64", (2, 35), (3, 12))
 
 
-@pytest.mark.parametrize("profile", ["cuda", "cpu"])
-def test_a_lock_names_no_place(profile: Profile) -> None:
+@pytest.mark.parametrize("profile", get_args(LockName))
+def test_a_lock_names_no_place(profile: LockName) -> None:
     for file in (LOCKS / f"{profile}.txt", LOCKS / f"{profile}.json"):
         text = file.read_text()
         assert "://" not in text
@@ -36,10 +42,17 @@ def test_a_lock_names_no_place(profile: Profile) -> None:
 
 @pytest.mark.parametrize(
     ("profile", "machine", "glibc"),
-    [("cuda", "x86_64", (2, 31)), ("cuda", "aarch64", (2, 34)), ("cpu", "x86_64", (2, 31))],
+    [
+        ("cuda", "x86_64", (2, 31)),
+        ("cuda", "aarch64", (2, 34)),
+        ("cpu", "x86_64", (2, 31)),
+        ("cuda-ray", "x86_64", (2, 31)),
+        ("cuda-ray", "aarch64", (2, 34)),
+        ("cpu-plain", "x86_64", (2, 31)),
+    ],
 )
 def test_a_lock_is_whole_for_each_computer_it_is_made_for(
-    profile: Profile, machine: str, glibc: tuple[int, int]
+    profile: LockName, machine: str, glibc: tuple[int, int]
 ) -> None:
     lock = read_lock(LOCKS, profile)
     for python in lock.pythons:
@@ -57,6 +70,20 @@ def test_the_lock_for_processors_has_nothing_for_cards() -> None:
     projects = {it.project for it in read_lock(LOCKS, "cpu").files}
     assert not projects & {"torchvision", "torchaudio", "torchcodec", "triton"}
     assert not any(it.startswith("nvidia-") for it in projects)
+
+
+def test_ray_comes_with_the_lock_that_is_named_after_it() -> None:
+    plain, with_ray = read_lock(LOCKS, "cuda"), read_lock(LOCKS, "cuda-ray")
+    assert {it.project for it in with_ray.files} - {it.project for it in plain.files} >= {"ray"}
+    assert (with_ray.profile, with_ray.version) == ("cuda", plain.version)
+
+
+def test_a_lock_for_processors_holds_only_what_the_public_index_has() -> None:
+    """A local version, such as torch's "+cpu", is in an index of its makers' alone."""
+    plain = read_lock(LOCKS, "cpu-plain")
+    assert plain.profile == "cpu"
+    assert "+" not in "".join(it.name for it in plain.files)
+    assert "+cpu" in "".join(it.name for it in read_lock(LOCKS, "cpu").files)
 
 
 def test_a_lock_names_itself_by_its_content() -> None:

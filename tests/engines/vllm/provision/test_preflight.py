@@ -21,6 +21,7 @@ GOOD = SystemInfo(
     disk_bytes=100 * GB,
     compiler="/usr/bin/gcc",
     pythons=((3, 12),),
+    headers=True,
 )
 
 
@@ -71,6 +72,7 @@ def test_what_forbids_it(facts: SystemInfo, code: str, word: str) -> None:
     [
         (replace(GOOD, cards=(replace(CARD, free_bytes=2 * GB),)), "vram"),
         (replace(GOOD, compiler=None), "compiler"),
+        (replace(GOOD, headers=False), "headers"),
     ],
 )
 def test_what_is_only_worth_knowing(facts: SystemInfo, code: str) -> None:

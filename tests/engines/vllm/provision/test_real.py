@@ -10,7 +10,7 @@ import pytest
 
 from engines.vllm.provision.environment import quiet
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import TargetSystem, read_lock
+from engines.vllm.provision.lock import Lock, LockName, TargetSystem, read_lock
 from tests.support.paths import ROOT
 
 LOCKS = ROOT / "resources" / "vllm"
@@ -33,18 +33,23 @@ def installed(home: EngineHome) -> Installed:
     return found
 
 
+def its_lock(home: EngineHome) -> Lock:
+    names: tuple[LockName, ...] = ("cpu", "cpu-plain")
+    return next(lock for lock in (read_lock(LOCKS, it) for it in names) if home.found(lock))
+
+
 def test_it_is_the_one_of_the_lock_and_nothing_else_is_left(
     home: EngineHome, installed: Installed
 ) -> None:
-    lock = read_lock(LOCKS, "cpu")
+    lock = its_lock(home)
     assert home.found(lock) == installed
     assert (installed.version, installed.profile) == (lock.version, "cpu")
     assert home.work_bytes == 0
     assert not home.half_made
 
 
-def test_it_holds_exactly_the_packages_of_the_lock(installed: Installed) -> None:
-    lock = read_lock(LOCKS, "cpu")
+def test_it_holds_exactly_the_packages_of_the_lock(home: EngineHome, installed: Installed) -> None:
+    lock = its_lock(home)
     wanted = {it.project for it in lock.chosen(TargetSystem("x86_64", (2, 36), (3, 11)))}
     code = (
         "import importlib.metadata as m; print(*{it.metadata['Name'] for it in m.distributions()})"

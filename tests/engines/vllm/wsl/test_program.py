@@ -27,6 +27,7 @@ card 590.10, 7.5, 8192, [N/A], Quadro RTX 4000, mobile
 compiler /usr/bin/gcc
 compiler
 python python3.12
+headers /usr/include/python3.12/Python.h
 over
 """
 
@@ -53,6 +54,7 @@ def test_an_answer_is_read() -> None:
     assert facts.disk_bytes == 998953116 * 1024
     assert facts.ram_bytes == 16302252 * 1024
     assert facts.compiler == "/usr/bin/gcc"
+    assert facts.headers
     assert facts.wsl == Wsl2("ready", "Ubuntu")
     assert all(it.ok for it in preflight(facts, "cuda", 0, ((3, 12),)))
 

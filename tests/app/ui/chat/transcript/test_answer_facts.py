@@ -79,6 +79,17 @@ def test_the_facts_of_an_answer_are_there_on_demand(ui: Ui) -> None:
     ui.qtbot.waitUntil(lambda: not ui.has("factsCard"))
 
 
+def test_guessed_figures_are_shown_as_such_and_without_a_speed(ui: Ui) -> None:
+    ui.engine.guesses = True
+    ui.ask("Hi")
+    more = ui.find(QLabel, "answerFacts").toolTip().splitlines()
+    assert more[:2] == ["Starter guide", "about 2 tokens"]
+    ui.press("Ctrl+I")
+    shown = ui.find(AnswerFactsCard).accessibleDescription()
+    assert "Answer: about 2 tokens" in shown
+    assert "tokens/s" not in shown
+
+
 def test_an_answer_is_reproduced_from_its_facts(ui: Ui) -> None:
     ui.ask("Hi")
     ui.press("Ctrl+I")

@@ -1,0 +1,73 @@
+"""Chooses how vLLM tells reasoning and tool calls from the answer, by the model's own markers.
+
+Where markers are special tokens vLLM leaves them out of the text, and the reasoning would be part
+of the answer. Its parsers see them; so does Hearth where they are kept.
+Source: vLLM 0.33, vllm/parser, vllm/reasoning and config/reasoning.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engines.dialect.formats import GEMMA, HARMONY, MISTRAL, ReasoningFormat, format_of
+from engines.models.checkpoint import read_chat_template
+
+_PARSERS: Final = ((GEMMA, "gemma4", "<|tool_call>"), (MISTRAL, "mistral", "[TOOL_CALLS]"))
+"""The formats that a parser of vLLM's is used for, its name, and its token before a tool call.
+
+Both begin in the answer, so that one without reasoning stays an answer; the parsers for <think>
+begin in the reasoning, and those markers are text that Hearth reads itself."""
+
+
+@dataclass(frozen=True)
+class Parsing:
+    """words: for the command line. special: the text keeps its special tokens.
+
+    budget: the reasoning can be limited.
+    """
+
+    words: tuple[str, ...] = ()
+    special: bool = False
+    budget: bool = False
+
+
+def parsing_of(folder: Path) -> Parsing:
+    """Choose for a checkpoint, by its chat template and the tokens of its own vocabulary."""
+    tokens = dict(added_tokens(folder))
+    format_, _ = format_of(read_chat_template(folder) or "", tokens)
+    if format_ is None or format_ is HARMONY:
+        return Parsing()  # vLLM reads the channels of gpt-oss by itself
+    special = any(tokens.get(it) for it in format_.tokens)
+    for known, name, call in _PARSERS:
+        if format_ is known and {*known.tokens, call} <= {*tokens}:
+            calls = ("--enable-auto-tool-choice", "--tool-call-parser", name)
+            return Parsing(("--reasoning-parser", name, *calls), special=True, budget=True)
+    return Parsing(_limits(format_), special, budget=not format_.prose)
+
+
+def _limits(format_: ReasoningFormat) -> tuple[str, ...]:
+    """Tell vLLM what reasoning stands between, so that it can end it."""
+    if format_.prose:
+        return ()
+    ends = {"reasoning_start_str": format_.opens[0], "reasoning_end_str": format_.closes[0]}
+    return ("--reasoning-config", json.dumps(ends))
+
+
+def added_tokens(folder: Path) -> Iterator[tuple[str, bool]]:
+    """List the tokens that a vocabulary names apart, and whether vLLM leaves them out of text."""
+    for it in _rows(folder / "tokenizer.json", "added_tokens"):
+        yield str(it.get("content") or ""), bool(it.get("special"))
+    for it in _rows(folder / "tekken.json", "special_tokens"):
+        yield str(it.get("token_str") or ""), True
+
+
+def _rows(file: Path, name: str) -> list[Mapping[str, Any]]:
+    try:
+        rows = json.loads(file.read_text(encoding="utf-8"))[name] or []
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return []
+    return [it for it in rows if isinstance(it, dict)] if isinstance(rows, list) else []

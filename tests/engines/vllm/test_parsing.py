@@ -1,0 +1,72 @@
+"""How vLLM is told to find reasoning and tool calls, by a checkpoint's own markers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engines.vllm.parsing import Parsing, parsing_of
+from tests.engines.vllm.faked import TARGET
+
+
+def model(folder: Path, template: str, special: str = "", plain: str = "") -> Path:
+    """A checkpoint of which only the template and the added tokens are read."""
+    tokens = [{"content": it, "special": True} for it in special.split()]
+    tokens += [{"content": it, "special": False} for it in plain.split()]
+    (folder / "tokenizer.json").write_text(json.dumps({"added_tokens": tokens}))
+    (folder / "chat_template.jinja").write_text(template)
+    return folder
+
+
+def test_gemma_s_channels_and_calls_are_read_by_vllm() -> None:
+    """The starter has the tokens of its family, though its template does not speak of them."""
+    found = parsing_of(TARGET)
+    assert found.words == (
+        *("--reasoning-parser", "gemma4"),
+        *("--enable-auto-tool-choice", "--tool-call-parser", "gemma4"),
+    )
+    assert found.special
+    assert found.budget
+
+
+def test_mistral_s_thoughts_and_calls_are_read_by_vllm(tmp_path: Path) -> None:
+    marked = "[THINK] [/THINK] [TOOL_CALLS]"
+    assert "mistral" in parsing_of(model(tmp_path, "", marked)).words
+
+
+def test_the_tokens_of_mistral_s_own_tokeniser_count(tmp_path: Path) -> None:
+    words = ("[THINK]", "[/THINK]", "[TOOL_CALLS]")
+    tokens = [{"rank": at, "token_str": it} for at, it in enumerate(words)]
+    (tmp_path / "tekken.json").write_text(json.dumps({"special_tokens": tokens}))
+    assert "mistral" in parsing_of(tmp_path).words
+
+
+def test_a_parser_is_not_used_where_its_tokens_are_missing(tmp_path: Path) -> None:
+    """It would end the worker's start."""
+    found = parsing_of(model(tmp_path, "[THINK] [/THINK]", "[THINK] [/THINK]"))
+    assert "--reasoning-parser" not in found.words
+    assert found.special, "Hearth reads them itself"
+
+
+def test_markers_that_are_text_are_read_by_hearth_and_can_be_limited(tmp_path: Path) -> None:
+    found = parsing_of(model(tmp_path, "<think> </think>", plain="<think> </think>"))
+    assert found.words[0] == "--reasoning-config"
+    assert json.loads(found.words[1]) == {
+        "reasoning_start_str": "<think>",
+        "reasoning_end_str": "</think>",
+    }
+    assert (found.special, found.budget) == (False, True)
+
+
+@pytest.mark.parametrize("template", ["", "Hello", "<|channel|> <|message|>"])
+def test_nothing_is_said_of_others(tmp_path: Path, template: str) -> None:
+    """What gpt-oss writes, vLLM reads unasked."""
+    assert parsing_of(model(tmp_path, template)) == Parsing()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"added_tokens": 7}', '{"added_tokens": [7]}'])
+def test_a_damaged_tokeniser_is_no_end(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tokenizer.json").write_text(text)
+    assert parsing_of(tmp_path) == Parsing()
