@@ -16,7 +16,7 @@ EngineName = Literal["llamacpp", "vllm", "remote"]
 """The engines: this process, the worker that Hearth looks after, another server."""
 
 Role = Literal["system", "user", "assistant"]
-FinishReason = Literal["stop", "length", "cancelled", "tool"]
+FinishReason = Literal["stop", "length", "cancelled", "tool", "repetition"]
 MtpMode = Literal["auto", "on", "off"]
 MtpSwitch = Literal["request", "restart", "restart_for_on", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]

@@ -149,7 +149,8 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
     return {
         "text": "".join(heard.text),
         "reasoning": "".join(heard.reasoning) or None,
-        "finish_reason": done.finish_reason,
+        # The protocols that programs know have no word for an answer that repeats itself.
+        "finish_reason": "length" if done.finish_reason == "repetition" else done.finish_reason,
         "model": ready.entry.id if ready else None,
         "engine": ready.engine if ready else None,
         "mtp": asdict(done.mtp),

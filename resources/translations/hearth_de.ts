@@ -1642,13 +1642,20 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_voice.py" />
-      <source>The answer was stopped.</source>
-      <translation>Die Antwort wurde gestoppt.</translation>
+      <location filename="../../app/ui/chat/transcript/message_view.py" />
+      <location filename="../../app/ui/desktop/exchange.py" />
+      <source>This answer repeated itself and was ended.</source>
+      <translation>Diese Antwort wiederholte sich und wurde beendet.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_voice.py" />
       <source>Code, {0}.</source>
       <translation>Code, {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_voice.py" />
+      <source>The answer was stopped.</source>
+      <translation>Die Antwort wurde gestoppt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_voice.py" />
@@ -1781,6 +1788,11 @@
       <location filename="../../app/ui/chat/transcript/message_footer.py" />
       <source>More about this question</source>
       <translation>Mehr zu dieser Frage</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>Continue anyway</source>
+      <translation>Trotzdem fortsetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_footer.py" />
@@ -6339,6 +6351,16 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Ends the thinking after this many tokens and begins the answer.</source>
       <translation>Beendet das Nachdenken nach so vielen Token und beginnt die Antwort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>End answers that repeat themselves</source>
+      <translation>Antworten beenden, die sich wiederholen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Where the same words come again and again. You can go on with such an answer.</source>
+      <translation>Wenn immer wieder dieselben Wörter kommen. Eine solche Antwort lässt sich fortsetzen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -12918,6 +12940,11 @@
       <location filename="../../engines/remote/engine.py" />
       <source>Compare with a model on this computer.</source>
       <translation>Vergleiche mit einem Modell auf diesem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/repetition.py" />
+      <source>The answer was ended, as it repeated itself.</source>
+      <translation>Die Antwort wurde beendet, da sie sich wiederholte.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from engines.types import Message, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
-"""streaming: being written now. stopped: by the user. interrupted: by a crash or a power cut."""
+"""streaming: being written now. stopped: by the user, or as it repeated itself. interrupted: by a
+crash or a power cut."""
 
 OverflowPolicy = Literal["leave_out", "compact", "stop"]
 """When a chat outgrows the context: leave out the oldest, sum them up, or ask nothing."""
@@ -93,6 +94,12 @@ class StoredMessage:
     rating: int = 0
     pinned: bool = False
     asked: str = ""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it was ended as it repeated itself."""
+        reason = self.facts.finish_reason if self.facts else ""
+        return self.state == "stopped" and reason == "repetition"
 
 
 def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:

@@ -241,6 +241,13 @@ class Settings(EngineSettings):
         ge=0,
         le=1000000,
     )
+    stop_repetition: bool = setting(
+        True,
+        "Answers",
+        "End answers that repeat themselves",
+        "Where the same words come again and again. You can go on with such an answer.",
+        also="loop endless circles repeat",
+    )
     overflow: Literal["leave_out", "compact", "stop"] = setting(
         "leave_out",
         "Answers",

@@ -16,7 +16,8 @@ from app.core.settings.fields import Settings, fields
 
 LOAD: Final = ("context", "kv_type", "threads", "gpu_layers", "mtp", "draft_model")
 ANSWERING: Final = (
-    "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "max_tokens", "system_prompt",
+    "temperature", "top_k", "top_p", "min_p", "repeat_penalty", "max_tokens",
+    "stop_repetition", "system_prompt",
 )  # fmt: skip
 THINKING: Final = ("thinking", "effort", "thinking_budget")
 ENGINE: Final = ("adapter",)

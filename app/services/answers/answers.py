@@ -120,7 +120,8 @@ class Answers:
                     yield writing.take(
                         asked_of(prepared.entry, prepared.settings, request, ready.loaded)
                     )
-                    with closing(model.chat(request, cancel)) as events:
+                    stop = prepared.settings.stop_repetition
+                    with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
                         for event in events:
                             self._note_use(prepared.entry, event)
                             yield writing.take(event)
@@ -150,7 +151,8 @@ class Answers:
             self._lease(prepared, progress, cancel, ticket) as model,
         ):
             yield _ready(prepared, model)
-            with closing(model.chat(request, cancel)) as events:
+            stop = prepared.settings.stop_repetition
+            with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
                 for event in events:
                     self._note_use(prepared.entry, event)
                     yield event

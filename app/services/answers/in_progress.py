@@ -229,7 +229,8 @@ def begun(answer: StoredMessage, asked: Asked) -> StoredMessage:
 
 def ended(answer: StoredMessage, done: Done, ready: Ready) -> StoredMessage:
     """Return the message of a finished answer, whose seed is known. ready: of its model."""
-    state: MessageState = "stopped" if done.finish_reason == "cancelled" else "complete"
+    ended_early = done.finish_reason in {"cancelled", "repetition"}
+    state: MessageState = "stopped" if ended_early else "complete"
     facts = AnswerFacts(
         model=ready.entry.name,
         engine=ready.engine,

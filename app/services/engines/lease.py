@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from engines.errors import EngineError
+from engines.repetition import without_circles
 
 if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
@@ -55,9 +56,15 @@ class Lease:
     def engine_name(self) -> str:
         return self._loads.engine.name
 
-    def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
-        """Answer, as `Engine.chat`: who leaves early closes the answer before the lease."""
-        return self._loads.engine.chat(request, cancel)
+    def chat(
+        self, request: ChatRequest, cancel: CancelToken, *, stop_repetition: bool = True
+    ) -> Generator[Event, None, None]:
+        """Answer, as `Engine.chat`: who leaves early closes the answer before the lease.
+
+        stop_repetition: end an answer that turns in circles.
+        """
+        chat = self._loads.engine.chat
+        return without_circles(chat, request, cancel) if stop_repetition else chat(request, cancel)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Measure a request's context. Raises EngineError, Cancelled."""

@@ -62,6 +62,8 @@ class Exchange(QWidget):
             self._state.style().unpolish(self._state)
             self._state.style().polish(self._state)
             self._state.setText(f"{translated(failure.what)} {translated(failure.do)}")
+        elif answer.repeats:
+            self._state.setText(self.tr("This answer repeated itself and was ended."))
         elif answer.state == "stopped":
             self._state.setText(self.tr("Stopped."))
         self._state.setVisible(answer.failure is not None or answer.state == "stopped")

@@ -392,7 +392,8 @@ class MainWindow(WindowFrame):
     def _answer_ended(self, answer: StoredMessage) -> None:
         """Mark an answer that its user did not see coming, in the list of chats."""
         seen = self.is_shown(self.page) and answer.chat_id == self.page.chat_id
-        if not seen and answer.state != "stopped" and not self.desktop.shows(answer.chat_id):
+        noticed = answer.state != "stopped" or answer.repeats
+        if not seen and noticed and not self.desktop.shows(answer.chat_id):
             self.presenters.chats.set_unread(answer.chat_id, True)
         self.refresh()
 

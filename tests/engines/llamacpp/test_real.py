@@ -20,7 +20,8 @@ from engines.llamacpp.native import load_native
 from engines.llamacpp.probe import Probe
 from engines.llamacpp.sizing.child import size
 from engines.models.gguf.header import read_header
-from engines.types import ChatRequest, LoadPlan, Message, MtpMode
+from engines.repetition import without_circles
+from engines.types import ChatRequest, Done, LoadPlan, Message, MtpMode
 from tests.bench.llama_server import LlamaServer
 from tests.engines.contract import GREEDY, ask, done_of, run, text_of
 from tests.engines.llamacpp.sizing.test_exact import MIB, WAYS, loaded, measured
@@ -178,6 +179,18 @@ def test_what_goes_in_circles_ends_where_it_is_told_to(
         assert steps >= full.usage.completion_tokens / 5, "of 4 drafts a step has 5 tokens at most"
     else:
         assert full.mtp.drafted == 0
+
+
+def test_circles_are_noticed_and_what_ends_by_itself_is_left_alone(engine: LlamaCppEngine) -> None:
+    *_, last = without_circles(
+        engine.chat, replace(asked("circle", None), max_tokens=None), CancelToken()
+    )
+    assert isinstance(last, Done)
+    assert last.finish_reason == "repetition"
+    assert last.usage.completion_tokens < CONTEXT // 2
+    *_, last = without_circles(engine.chat, asked("copying", None), CancelToken())
+    assert isinstance(last, Done)
+    assert last.finish_reason == "stop"
 
 
 def test_its_memory_is_what_was_said(smollm2: Path) -> None:

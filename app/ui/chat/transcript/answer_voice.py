@@ -67,6 +67,8 @@ class AnswerVoice(QObject):
         failure = answer.failure
         if answer.state == "failed" and failure is not None:
             self._say(answer.id, in_full(failure), urgent=True)
+        elif answer.repeats:
+            self._say(answer.id, self.tr("This answer repeated itself and was ended."))
         elif answer.state == "stopped":
             self._say(answer.id, self.tr("The answer was stopped."))
         elif answer.state == "complete":

@@ -255,7 +255,10 @@ class ChatAnswers(QObject):
 
     def _go_on(self, message: StoredMessage) -> None:
         self.asking.emit()
-        self._generation.resume(message, self._options(), self._refuse)
+        options = self._options()
+        if message.repeats:
+            options = options.changed(stop_repetition=False)
+        self._generation.resume(message, options, self._refuse)
 
     def _refuse(self, error: Exception) -> None:
         self.refused.emit()

@@ -65,7 +65,8 @@ class AnswerFooter(QWidget):
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(2)
         if last and answer.state in _CONTINUABLE:
-            go_on = LabelledButton("continue", self.tr("Continue"), "continueAnswer")
+            words = self.tr("Continue anyway") if answer.repeats else self.tr("Continue")
+            go_on = LabelledButton("continue", words, "continueAnswer")
             go_on.clicked.connect(lambda: self.act.emit("go_on"))
             self._row.addWidget(go_on)
         if answer.text:

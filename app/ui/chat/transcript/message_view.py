@@ -261,7 +261,10 @@ class MessageView(QWidget):
             "interrupted": self.tr("This answer was interrupted."),
             "stopped": self.tr("You stopped this answer."),
         }
-        if answer.state in notes:
+        if answer.repeats:
+            words = self.tr("This answer repeated itself and was ended.")
+            self._put("note", Label(words, "small", name="endNote"))
+        elif answer.state in notes:
             self._put("note", Label(notes[answer.state], "small", name="endNote"))
         elif answer.state == "complete" and answer.facts:
             if answer.facts.finish_reason == "length":

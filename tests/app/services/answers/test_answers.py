@@ -113,6 +113,29 @@ def test_a_stopped_answer_keeps_what_was_there(services: Services) -> None:
     assert message.state == "stopped"
 
 
+def test_an_answer_that_repeats_itself_is_ended_and_goes_on_when_asked_to(
+    services: Services,
+) -> None:
+    services.engine.pieces = ("The same line again. ",) * 500
+    _, answer = services.chats.ask(None, "Hi")
+    message = ended(write(services, answer))
+    assert message.state == "stopped"
+    assert message.repeats
+    assert 1_000 <= len(message.text) < 1_700
+
+    anyway = AnswerOptions(settings={"stop_repetition": False})
+    whole = ended(write(services, services.chats.reopen(message), options=anyway))
+    assert whole.state == "complete"
+    assert not whole.repeats
+    assert len(whole.text) == len(message.text) + 500 * 21
+
+
+def test_repeating_is_left_alone_where_the_settings_say_so(services: Services) -> None:
+    services.engine.pieces = ("The same line again. ",) * 500
+    _, answer = services.chats.ask(None, "Hi")
+    assert ended(write(services, answer, Settings(stop_repetition=False))).state == "complete"
+
+
 def test_an_engine_that_gives_up_leaves_its_text_and_its_reason(services: Services) -> None:
     services.engine.error = EngineFailed("It broke.", "Who knows.", "Try again.")
     _, answer = services.chats.ask(None, "Hi")

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from app.core.chats.places import ALL
 from app.core.errors import DatabaseBusy, DiskFull
@@ -102,6 +102,22 @@ def test_escape_stops_and_continue_goes_on(ui: Ui, hold: threading.Event) -> Non
     assert state(ui) == "complete"
     assert ui.engine.requests[-1].messages[-1].role == "assistant"
     assert ui.texts == ["Hi", "Hello again"]
+
+
+def test_an_answer_that_repeats_itself_is_ended_and_goes_on_anyway(ui: Ui) -> None:
+    ui.engine.pieces = ("The same line again. ",) * 200
+    ui.ask("Hi")
+    assert words(ui, "endNote") == "This answer repeated itself and was ended."
+    before = ui.texts[-1]
+    assert len(before) < 1_700
+    button = ui.window.findChild(QAbstractButton, "continueAnswer")
+    assert button is not None
+    assert button.text() == "Continue anyway"
+    ui.click("continueAnswer")
+    ui.wait_for_answer()
+    assert state(ui) == "complete"
+    _, answer = ui.app.chats.path(ui.last.message.chat_id)
+    assert len(answer.text) >= len(before) + 200 * 21
 
 
 def test_the_button_stops_while_an_answer_is_written(ui: Ui, hold: threading.Event) -> None:

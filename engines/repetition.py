@@ -1,0 +1,105 @@
+"""Ends answers that turn in circles: the same run of text again and again, word for word.
+
+What only looks alike differs somewhere, such as in a number, and is no circle. In code, tables and
+lists the same line may well stand many times, so there a circle is one that goes on much longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Final
+
+from engines.cancel import CancelToken
+from engines.types import ChatRequest, Done, Event, ReasoningDelta, TextDelta
+
+NOTE: Final = "The answer was ended, as it repeated itself."
+
+_LONGEST: Final = 2_048
+"""Characters of the longest run that is looked for."""
+_TIMES: Final = 8
+_LEAST: Final = 1_000
+"""Characters that a circle fills at least, some 250 tokens."""
+_LEAST_IN_LINES: Final = 8_000
+"""The same in code, tables and lists, and of what has no letter in it, as a drawn line."""
+_KEPT: Final = max(_TIMES * _LONGEST, _LEAST_IN_LINES)
+_SAMPLE: Final = 32
+"""Characters at the end whose earlier places tell how long a run may be."""
+_EVERY: Final = 256
+"""Characters after which it is looked again."""
+
+
+class RepetitionWatch:
+    """Watches one text as it grows."""
+
+    def __init__(self) -> None:
+        self._tail = ""
+        self._line = ""
+        self._fenced = False
+        self._new = 0
+
+    def take(self, text: str) -> bool:
+        """Take in more of the text; returns whether it turns in circles."""
+        self._tail = (self._tail + text)[-_KEPT:]
+        *whole, self._line = (self._line + text).split("\n")
+        for line in whole:
+            self._fenced ^= line.lstrip().startswith(("```", "~~~"))
+        self._new += len(text)
+        if self._new < _EVERY:
+            return False
+        self._new = 0
+        return any(self._circles(period) for period in self._periods())
+
+    def _periods(self) -> Iterator[int]:
+        """Yield how long a run could be: back to where the last characters stood before."""
+        tail = self._tail
+        sample, end = tail[-_SAMPLE:], len(tail)
+        while (at := tail.rfind(sample, 0, end - 1)) >= 0:
+            end = at + _SAMPLE
+            if (period := len(tail) - end) > _LONGEST:
+                return
+            yield period
+
+    def _circles(self, period: int) -> bool:
+        """Return whether each character of a long end is the one so many places before."""
+        tail = self._tail
+        run = tail[-period:]
+        plain = not self._fenced and any(map(str.isalnum, run)) and not _in_lines(run)
+        filled = max(_TIMES * period, _LEAST if plain else _LEAST_IN_LINES)
+        return len(tail) >= filled and tail[-filled + period :] == tail[-filled:-period]
+
+
+def _in_lines(run: str) -> bool:
+    """Return whether a run is made of rows of a table, entries of a list, or indented lines."""
+    lines = [line for line in run.split("\n") if line.strip()]
+    begun = ("|", "- ", "* ", "+ ", "    ", "\t")
+    return "\n" in run and all(line.startswith(begun) for line in lines[1:] or lines)
+
+
+def without_circles(
+    chat: Callable[[ChatRequest, CancelToken], Generator[Event, None, None]],
+    request: ChatRequest,
+    cancel: CancelToken,
+) -> Generator[Event, None, None]:
+    """Answer as an engine's `chat` does, but end an answer that turns in circles.
+
+    Its Done then has the finish reason "repetition", and a note. Raises what `chat` raises.
+    """
+    circles = CancelToken()
+    forget = cancel.on_cancel(circles.cancel)
+    watches = {TextDelta: RepetitionWatch(), ReasoningDelta: RepetitionWatch()}
+    found = False
+    try:
+        with closing(chat(request, circles)) as events:
+            for event in events:
+                if isinstance(event, Done) and found and event.finish_reason == "cancelled":
+                    yield replace(event, finish_reason="repetition", notes=(*event.notes, NOTE))
+                    continue
+                yield event
+                if isinstance(event, TextDelta | ReasoningDelta) and not found:
+                    found = watches[type(event)].take(event.text)
+                    if found:
+                        circles.cancel()
+    finally:
+        forget()
