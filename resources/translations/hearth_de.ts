@@ -1250,6 +1250,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
+      <location filename="../../app/ui/look/format.py" />
       <source>about {0} tokens</source>
       <translation>etwa {0} Token</translation>
     </message>
@@ -1596,12 +1597,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/chat/transcript/message_footer.py" />
-      <source>{0} tokens/s</source>
-      <translation>{0} Token/s</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <source>{0} tokens, {1} of them cached</source>
       <translation>{0} Token, davon {1} aus dem Cache</translation>
     </message>
@@ -1614,6 +1609,12 @@
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <source>Drafted</source>
       <translation>Vorausgeraten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/chat/transcript/message_footer.py" />
+      <source>{0} tokens/s</source>
+      <translation>{0} Token/s</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -5241,6 +5242,11 @@
       <location filename="../../app/ui/servers/server_dialog.py" />
       <source>Choose a file for “{0}”</source>
       <translation>Eine Datei für „{0}“ auswählen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>The key comes from {0} in the environment and is sent to this address.</source>
+      <translation>Der Schlüssel kommt aus {0} in der Umgebung und wird an diese Adresse gesendet.</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -10917,6 +10923,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/native.py" />
+      <source>it has no function {0}</source>
+      <translation>darin fehlt die Funktion {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/native.py" />
       <source>The llama.cpp engine cannot start.</source>
       <translation>Die Engine llama.cpp kann nicht starten.</translation>
     </message>
@@ -11109,11 +11120,6 @@
       <location filename="../../engines/llamacpp/speculative/compare.py" />
       <source>There is nothing to compare.</source>
       <translation>Es gibt nichts zu vergleichen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/speculative/compare.py" />
-      <source>This model cannot guess ahead: its state cannot go back.</source>
-      <translation>Dieses Modell kann nicht vorausraten: Sein Zustand kann nicht zurück.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/compare.py" />
@@ -11839,6 +11845,46 @@
       <translation>{0} liegt nicht zwischen {1} und {2} Token.</translation>
     </message>
     <message>
+      <location filename="../../engines/models/gguf/features.py" />
+      <source>It does not say which layers of its model it reads.</source>
+      <translation>Er sagt nicht, welche Schichten seines Modells er liest.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/features.py" />
+      <source>Its keys and values are not of one length.</source>
+      <translation>Seine Schlüssel und Werte sind nicht gleich lang.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/features.py" />
+      <source>It is made of DeepSeek 4’s layers, with which Hearth has not been tried.</source>
+      <translation>Er besteht aus Schichten von DeepSeek 4, mit denen Hearth nicht erprobt ist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/features.py" />
+      <source>It does not say which token stands for those that are not known.</source>
+      <translation>Er sagt nicht, welches Token für die unbekannten steht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/features.py" />
+      <source>It does not say how many tokens it guesses at once.</source>
+      <translation>Er sagt nicht, wie viele Token er auf einmal rät.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/features.py" />
+      <source>It guesses some of the tokens only, and has no output layer for them.</source>
+      <translation>Er rät nur einen Teil der Token und hat keine Ausgabeschicht dafür.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/features.py" />
+      <source>Its list of the tokens that it guesses is not one of whole numbers.</source>
+      <translation>Die Liste der Token, die er rät, besteht nicht aus ganzen Zahlen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/features.py" />
+      <source>It is not one layer that reads {0} layers of its model.</source>
+      <translation>Er ist nicht eine Schicht, die {0} Schichten ihres Modells liest.</translation>
+    </message>
+    <message>
       <location filename="../../engines/models/gguf/format.py" />
       <source>a GGUF file</source>
       <translation>eine GGUF-Datei</translation>
@@ -11857,6 +11903,11 @@
       <location filename="../../engines/models/gguf/guards.py" />
       <source>none of its layers has a sliding window, although its family needs one</source>
       <translation>keine seiner Schichten hat ein gleitendes Fenster, obwohl seine Familie eines braucht</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/guards.py" />
+      <source>it names a sliding window, and none of its layers has one</source>
+      <translation>es nennt ein gleitendes Fenster, und keine seiner Schichten hat eines</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/guards.py" />
@@ -12107,6 +12158,11 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/hyperparameters.py" />
+      <source>its value {0} is not yes or no</source>
+      <translation>sein Wert {0} ist weder Ja noch Nein</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>its list {0} does not fit its {1} layers</source>
       <translation>seine Liste {0} passt nicht zu seinen {1} Schichten</translation>
     </message>
@@ -12233,29 +12289,14 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
-      <source>This model cannot guess ahead: the memory of {0} models cannot take tokens back.</source>
-      <translation>Dieses Modell kann nicht vorausraten: Das Gedächtnis von {0}-Modellen kann keine Token zurücknehmen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
       <source>This model can answer faster: its file predicts several tokens at once.</source>
       <translation>Dieses Modell kann schneller antworten: Seine Datei sagt mehrere Token auf einmal voraus.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
-      <source>This model cannot guess ahead.</source>
-      <translation>Dieses Modell kann nicht vorausraten.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
       <location filename="../../engines/vllm/speculation.py" />
       <source>The memory of {0} models cannot take tokens back.</source>
       <translation>Der Speicher von {0}-Modellen kann keine Token zurücknehmen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/pairing.py" />
-      <source>Hearth cannot run drafters of the kind {0}.</source>
-      <translation>Hearth kann keine Drafter der Art {0} ausführen.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12279,6 +12320,11 @@
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
+      <source>It reads what goes into layers of its model, which the engine does not tell of models of the kind {0}.</source>
+      <translation>Er liest, was in Schichten seines Modells hineingeht, und das verrät die Engine bei Modellen der Art {0} nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/pairing.py" />
       <source>It reads the model's last two layers, of which one should have a sliding window and the last one the whole context; here they do not.</source>
       <translation>Er liest die letzten beiden Schichten des Modells, von denen eine ein gleitendes Fenster und die letzte den ganzen Kontext haben sollte; hier ist das nicht so.</translation>
     </message>
@@ -12296,6 +12342,11 @@
       <location filename="../../engines/models/pairing.py" />
       <source>sliding value</source>
       <translation>gleitende Werte</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/pairing.py" />
+      <source>It reads layer {0} of its model, and this one has {1}.</source>
+      <translation>Er liest die Schicht {0} seines Modells, und dieses hat {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/pairing.py" />
@@ -12773,6 +12824,31 @@
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
+      <source>This server cannot limit how long a model thinks.</source>
+      <translation>Dieser Server kann nicht begrenzen, wie lange ein Modell nachdenkt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>With this server, thinking cannot be switched on or off from here.</source>
+      <translation>Bei diesem Server lässt sich das Nachdenken nicht von hier aus ein- oder ausschalten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server accepts no temperature for this model; its own was used.</source>
+      <translation>Dieser Server nimmt für dieses Modell keine Temperatur an; verwendet wurde seine eigene.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support top-p; it was not used.</source>
+      <translation>Dieser Server unterstützt kein Top-p; es wurde nicht verwendet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server accepts no seed; the same question may be answered differently.</source>
+      <translation>Dieser Server nimmt keinen Seed an; dieselbe Frage kann anders beantwortet werden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
       <source>This server accepts no temperature above {0}, so {1} was used.</source>
       <translation>Dieser Server nimmt keine Temperatur über {0} an; verwendet wurde {1}.</translation>
     </message>
@@ -12790,16 +12866,6 @@
       <location filename="../../engines/openai/unused.py" />
       <source>This server does not support a repeat penalty; it was not used.</source>
       <translation>Dieser Server unterstützt keine Wiederholungsstrafe; sie wurde nicht verwendet.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/unused.py" />
-      <source>This server cannot limit how long a model thinks.</source>
-      <translation>Dieser Server kann nicht begrenzen, wie lange ein Modell nachdenkt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/openai/unused.py" />
-      <source>With this server, thinking cannot be switched on or off from here.</source>
-      <translation>Bei diesem Server lässt sich das Nachdenken nicht von hier aus ein- oder ausschalten.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -12968,13 +13034,33 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
+      <source>{0} The last thing it said: {1}</source>
+      <translation>{0} Seine letzte Meldung: {1}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It ended, and wrote no error.</source>
+      <translation>Es endete und meldete keinen Fehler.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
       <source>Its files do not go together. vLLM says: {0}</source>
       <translation>Seine Dateien passen nicht zusammen. vLLM meldet: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>nothing at all.</source>
-      <translation>gar nichts.</translation>
+      <source>The system ended one of its processes (signal 9), as it does when memory runs out.</source>
+      <translation>Das System hat einen seiner Prozesse beendet (Signal 9), wie es das tut, wenn der Speicher ausgeht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>One of its processes crashed (signal {0}).</source>
+      <translation>Einer seiner Prozesse ist abgestürzt (Signal {0}).</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It ended with exit code {0}, and wrote no error.</source>
+      <translation>Es endete mit dem Exit-Code {0} und meldete keinen Fehler.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -13133,8 +13219,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>Choose a checkpoint that suits the card: W4A16, AWQ or GPTQ from 8.0, FP8 from 8.9, NVFP4 from 10.0.</source>
-      <translation>Wähle einen Checkpoint, der zur Karte passt: W4A16, AWQ oder GPTQ ab 8.0, FP8 ab 8.9, NVFP4 ab 10.0.</translation>
+      <source>Choose a checkpoint that suits the card: W4A16, AWQ, GPTQ, FP8 and NVFP4 run from 7.5, MXFP4 from 8.0.</source>
+      <translation>Wähle einen Checkpoint, der zur Karte passt: W4A16, AWQ, GPTQ, FP8 und NVFP4 laufen ab 7.5, MXFP4 ab 8.0.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -13178,8 +13264,43 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
+      <source>A context of {0} tokens is too small for “{1}”.</source>
+      <translation>Ein Kontext von {0} Token ist zu klein für „{1}“.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>One picture takes {0} tokens at once there.</source>
+      <translation>Ein Bild braucht dort {0} Token auf einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Take a context of {0} tokens or more.</source>
+      <translation>Nimm einen Kontext von mindestens {0} Token.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
       <source>vLLM could not make a kernel for this card.</source>
       <translation>vLLM konnte für diese Karte keinen Kernel bauen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Compiling it needs Python’s headers, and Python.h is not there.</source>
+      <translation>Zum Kompilieren braucht es die Header von Python, und Python.h ist nicht da.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Install them (the package python3-dev, or python3-devel on Fedora), then try again.</source>
+      <translation>Installiere sie (das Paket python3-dev, unter Fedora python3-devel), und versuch es noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>A tool of its own installation is missing or cannot be run: {0}.</source>
+      <translation>Ein Werkzeug seiner eigenen Installation fehlt oder lässt sich nicht ausführen: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Remove vLLM under Engines and install it again.</source>
+      <translation>Entferne vLLM unter „Engines“, und installiere es neu.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -13275,13 +13396,23 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM shares layers among computers over Ray, which is not a part of this installation.</source>
+      <translation>vLLM verteilt Schichten über Ray auf mehrere Computer, und das gehört nicht zu dieser Installation.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Install vLLM with Ray from a terminal: hearth engines install vllm --profile cuda-ray. Or set the number of computers to 1.</source>
+      <translation>Installiere vLLM mit Ray in einem Terminal: hearth engines install vllm --profile cuda-ray. Oder stell die Zahl der Computer auf 1.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
       <source>vLLM shares layers among computers over Ray, and no Ray cluster answers here.</source>
       <translation>vLLM teilt Schichten über Ray auf Computer auf, und hier antwortet kein Ray-Cluster.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>Start Ray on each of them, install it into vLLM’s environment, or set the number of computers to 1.</source>
-      <translation>Starte Ray auf jedem davon, installiere es in vLLMs Umgebung, oder stell die Zahl der Computer auf 1.</translation>
+      <source>Start Ray on each of them, or set the number of computers to 1.</source>
+      <translation>Starte Ray auf jedem von ihnen, oder stell die Zahl der Computer auf 1.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -13300,11 +13431,6 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>One of its processes ended unexpectedly, perhaps for want of memory.</source>
-      <translation>Einer seiner Prozesse endete unerwartet, vielleicht aus Mangel an Speicher.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
       <source>vLLM stopped responding and was ended.</source>
       <translation>vLLM reagierte nicht mehr und wurde beendet.</translation>
     </message>
@@ -13312,6 +13438,11 @@
       <location filename="../../engines/vllm/failures.py" />
       <source>It had an answer to write, and for {0} seconds none of its processes did anything.</source>
       <translation>Es hatte eine Antwort zu schreiben, und {0} Sekunden lang tat keiner seiner Prozesse etwas.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>One of its processes ended unexpectedly, perhaps for want of memory.</source>
+      <translation>Einer seiner Prozesse endete unerwartet, vielleicht aus Mangel an Speicher.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/guardian.py" />
@@ -13593,11 +13724,6 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>There is a C compiler: {0}</source>
-      <translation>Ein C-Compiler ist da: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
       <source>vLLM does not run on this system.</source>
       <translation>vLLM läuft auf diesem System nicht.</translation>
     </message>
@@ -13723,21 +13849,6 @@ Version: {0}
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>There is no C compiler.</source>
-      <translation>Es gibt keinen C-Compiler.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Some models have kernels compiled for this card at their first start.</source>
-      <translation>Für manche Modelle werden beim ersten Start Kernel für diese Karte kompiliert.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
-      <source>Install gcc (on Debian and Ubuntu: sudo apt install gcc python3-dev).</source>
-      <translation>Installiere gcc (unter Debian und Ubuntu: sudo apt install gcc python3-dev).</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/provision/preflight.py" />
       <source>No NVIDIA card with a driver was found.</source>
       <translation>Es wurde keine NVIDIA-Karte mit Treiber gefunden.</translation>
     </message>
@@ -13770,6 +13881,41 @@ Version: {0}
       <location filename="../../engines/vllm/provision/preflight.py" />
       <source>Install Python {0} so that uv or the command line finds it, then try again.</source>
       <translation>Installiere Python {0} so, dass uv oder die Kommandozeile es findet, und versuche es dann noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>There is no C compiler.</source>
+      <translation>Es gibt keinen C-Compiler.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Kernels are compiled for this card when a model first starts.</source>
+      <translation>Beim ersten Start eines Modells werden Kernel für diese Karte kompiliert.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Install gcc (on Debian and Ubuntu: sudo apt install gcc python3-dev).</source>
+      <translation>Installiere gcc (unter Debian und Ubuntu: sudo apt install gcc python3-dev).</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>There is a C compiler: {0}</source>
+      <translation>Ein C-Compiler ist da: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Python’s headers are missing.</source>
+      <translation>Die Header von Python fehlen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Kernels are compiled for this card when a model first starts, which needs Python.h.</source>
+      <translation>Beim ersten Start eines Modells werden Kernel für diese Karte kompiliert, und dafür braucht es Python.h.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/preflight.py" />
+      <source>Install them: on Debian and Ubuntu “sudo apt install {0}-dev”, on Fedora “sudo dnf install python3-devel”.</source>
+      <translation>Installiere sie: unter Debian und Ubuntu „sudo apt install {0}-dev“, unter Fedora „sudo dnf install python3-devel“.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
