@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from app.cli import streams
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
     from app.cli.output import Output
     from app.store.folder import DataFolder
     from app.wiring.app import App
@@ -22,7 +25,18 @@ class WrongUsage(UserError):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that raises Usage where argparse would end the process."""
+    """A parser that raises Usage where argparse would end the process.
+
+    Its help has to reach somebody: some versions of argparse say nothing where it cannot be
+    written, and others leave the system's error to whoever called.
+    """
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """Write the help. Raises NoOutput, or BrokenPipeError where its reader has gone."""
+        if file is None:
+            streams.say(self.format_help(), end="")
+        else:
+            super().print_help(file)
 
     def error(self, message: str) -> NoReturn:
         raise WrongUsage(

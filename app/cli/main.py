@@ -126,11 +126,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     with ending_at_once():
         from app.cli.parser import build_parser
 
-    try:
-        return build_parser(words).parse_args(words)
-    except SystemExit:
-        streams.say("", end="")  # the help that was asked for has to reach somebody
-        raise
+    return build_parser(words).parse_args(words)
 
 
 class _Alone(NamedTuple):

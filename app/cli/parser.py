@@ -8,6 +8,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from app import __version__
+from app.cli import streams
 from app.cli.command import Command, CommandParser, add_commands
 
 COMMANDS = {
@@ -60,7 +61,13 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
         prog="hearth", description="Private AI chat on your own computer.", parents=[anywhere]
     )
     parser.set_defaults(run=None, run_closed=None)
-    parser.add_argument("--version", action="version", version=f"hearth {__version__}")
+    parser.add_argument(
+        "--version",
+        action=_Version,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="show Hearth's version, and end",
+    )
     parser.add_argument(
         "--quick-ask", action="store_true", help="open the small window in which to ask one thing"
     )
@@ -68,6 +75,14 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     commands: list[Command] = [resolve_name(COMMANDS[name]) for name in needed]
     add_commands(parser, "command", tuple(commands), anywhere, required=False)
     return parser
+
+
+class _Version(argparse.Action):
+    """Tells the version; what cannot be written is said, as by `CommandParser.print_help`."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        streams.say(f"hearth {__version__}")
+        parser.exit()
 
 
 def _needed(words: Sequence[str]) -> Collection[str]:

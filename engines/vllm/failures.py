@@ -470,9 +470,10 @@ def _no_ray(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
         "The other computers cannot be reached.",
         "vLLM shares layers among computers over Ray, which is not a part of this installation.",
-        "Install vLLM with Ray from a terminal: hearth engines install vllm --profile cuda-ray. Or"
-        " set the number of computers to 1.",
+        "Set the number of computers to 1.",
         Action("open_settings", "vllm_nodes"),
+        terminal="Install vLLM with Ray: `hearth engines install vllm --profile cuda-ray`. Or set"
+        " the number of computers to 1.",
     )
 
 

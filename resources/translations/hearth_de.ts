@@ -13401,8 +13401,8 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>Install vLLM with Ray from a terminal: hearth engines install vllm --profile cuda-ray. Or set the number of computers to 1.</source>
-      <translation>Installiere vLLM mit Ray in einem Terminal: hearth engines install vllm --profile cuda-ray. Oder stell die Zahl der Computer auf 1.</translation>
+      <source>Set the number of computers to 1.</source>
+      <translation>Stell die Zahl der Computer auf 1.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />

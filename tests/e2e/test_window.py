@@ -191,9 +191,9 @@ def text(_, piece):
 main.presenters.generation.text.connect(text)
 from app.services.engines.lease import Lease
 chat = Lease.chat
-def slowly(lease, request, cancel):
+def slowly(lease, request, cancel, **how):
     import time
-    for event in chat(lease, request, cancel):
+    for event in chat(lease, request, cancel, **how):
         yield event
         time.sleep(0.2)
 Lease.chat = slowly

@@ -191,6 +191,7 @@ FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has
         pytest.param("hearth chats list --json >/dev/full", 1, marks=FULL),
         pytest.param("hearth chat >/dev/full", 1, marks=FULL),
         pytest.param("hearth --help >/dev/full", 1, marks=FULL),
+        pytest.param("hearth --version >/dev/full", 1, marks=FULL),
         pytest.param("hearth settings get nothing --json >/dev/full", 1, marks=FULL),
         ("hearth ask Hello >&-", 1),
         ("hearth settings list >&-", 1),

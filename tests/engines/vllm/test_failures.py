@@ -286,7 +286,7 @@ def test_what_is_known(line: str, code: str, kind: str | None, value: object, wo
     assert error.code == code
     assert (error.action.kind if error.action else None) == kind
     assert (error.action.value if error.action else None) == value
-    assert word in f"{error.what} {error.why} {error.do}"
+    assert word in f"{error.what} {error.why} {error.do} {error.terminal}"
     for part in (error.what, error.why, error.do):
         assert part.endswith((".", ";", "…"))
 

@@ -113,7 +113,7 @@ def test_a_link_to_another_guide_is_followed_by_the_keyboard(ui: Ui) -> None:
     ui.click("guide-engines")
     text = guide(ui)
     ui.qtbot.waitUntil(text.hasFocus)
-    for title in ("Servers and teams", "First steps", "Measurements"):
+    for title in ("Servers and teams", "First steps", "who guesses", "Measurements"):
         ui.press("Tab")
         assert text.textCursor().selectedText() == title
     page = ui.find(GuidePage)
