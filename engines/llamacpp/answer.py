@@ -156,6 +156,8 @@ def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) ->
 
 def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:
     """Begin the drafting of this answer; None if nothing shall or can draft."""
+    if request.mtp != "off":
+        loaded.choose(request.mtp)
     if loaded.speculation is None:
         return None
     loaded.speculation.begin(request.mtp, request.depth, loaded.cache.tokens)

@@ -112,7 +112,7 @@ class LlamaCppEngine:
         if self._probe is not None:
             self._probe.require_safe(plan, cancel)
         native = load_native()
-        mtp = header.mtp == "embedded" and plan.drafter is None and plan.draft_max > 0
+        mtp = header.mtp == "embedded" and plan.draft_max > 0
         held = resident_bytes()
         with native.log.listen() as lines:
             model = open_model(native, plan, progress, cancel, mtp=mtp)

@@ -6,7 +6,9 @@ import logging
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
+from typing import Final
 
 from engines.base import Progress
 from engines.cancel import CancelToken
@@ -25,7 +27,7 @@ from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.calibration import measure_costs
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
-from engines.llamacpp.speculative.drafting import Drafting, open_drafting
+from engines.llamacpp.speculative.drafting import Drafting, Draftings, open_drafting
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.models.gguf.header import GgufHeader
 from engines.models.pairing import mtp_advice
@@ -33,15 +35,19 @@ from engines.types import LoadedModel, LoadPlan, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
 
+_A_TURN: Final = 8
+"""Of so many answers one is drafted by whoever's turn it is, however little it promises."""
+
 
 @dataclass
 class Loaded:
     """A model with all that is made from it; `close` frees it in the one order that is safe.
 
     `prepare_loaded` makes one. markers: the tokens that tell reasoning from answer, with their
-    texts. speculation: what drafts; None where nothing can be evaluated on trial, or where the
-    present context has no room for it (see `suit`). costs_key: what a measurement of its costs
-    holds for.
+    texts. able: what drafts, one for each drafter; the first is the plan's. None where nothing can
+    be evaluated on trial. speculation: the one that drafts the present answer; None where none can,
+    or where the present context has no room for it (see `suit`). costs_keys: what a measurement of
+    the costs of each holds for.
     """
 
     native: Native
@@ -51,16 +57,29 @@ class Loaded:
     dialect: Dialect
     markers: dict[int, str]
     context: Context
-    drafting: Drafting
+    drafting: Draftings
     cache: KvCache
     prompter: Prompter
     report: LoadedModel
-    speculation: Speculation | None
+    able: tuple[Speculation, ...]
     book: CostBook
-    costs_key: str
+    costs_keys: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        self._able = self.speculation
+        self.speculation: Speculation | None = next(iter(self.able), None)
+        self._answers = 0
+
+    def choose(self, mode: MtpMode) -> None:
+        """Choose what drafts the next answer: who promises most, each now and then in its turn."""
+        if len(self.able) < 2 or self.speculation is None:
+            return
+        self._answers += 1
+        best = max(self.able, key=lambda it: it.promise(mode))
+        turn, in_turn = divmod(self._answers, _A_TURN)
+        chosen = best if in_turn else self.able[turn % len(self.able)]
+        if chosen is not self.speculation:
+            self.speculation.rest()
+            self.speculation = chosen
 
     def suit(self, mode: MtpMode) -> None:
         """Have room for drafts in a recurrent model's state, or the speed of a state without.
@@ -71,10 +90,10 @@ class Loaded:
         nothing where it is not.
         Raises NotEnoughMemory or EngineFailed; then this must be closed.
         """
-        able = self._able
-        if able is None or not self.model.recurrent or self.context.marks:
+        if not self.able or not self.model.recurrent or self.context.marks:
             return
-        drafts = mode == "on" or (mode == "auto" and not able.hopeless)
+        hopeless = all(it.hopeless for it in self.able)
+        drafts = mode == "on" or (mode == "auto" and not hopeless)
         if drafts == (self.speculation is not None):
             return
         record = self.cache.lift()
@@ -86,14 +105,17 @@ class Loaded:
             self.native, self.header, self.model, self.context, plan, lambda _: None, CancelToken()
         )
         self.cache.settle(self.context, record, self.drafting)
-        able.attach(self.drafting)
-        self.speculation = able if drafts else None
+        if drafts:
+            for able, drafting in zip(self.able, self.drafting.each, strict=True):
+                able.attach(drafting)
+        self.speculation = self.able[0] if drafts else None
 
     def close(self) -> None:
         try:
             self.cache.put_away()
-            if self._able is not None and not self._able.costs.corrected:
-                self.book.keep(self.costs_key, self._able.costs)
+            for key, able in zip(self.costs_keys, self.able, strict=True):
+                if not able.costs.corrected:
+                    self.book.keep(key, able.costs)
         finally:
             self.dialect.close()
             self.drafting.close()
@@ -147,25 +169,32 @@ def prepare_loaded(
             drafting=drafting,
         )
         device = _device(native, plan)
-        costs_key = (
-            f"{header.name} {header.quantisation} {header.size_bytes} {plan.drafter}"
+        costs_keys = tuple(
+            f"{header.name} {header.quantisation} {header.size_bytes} {drafter}"
             f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
             + (f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else "")
+            for drafter in (plan.drafter, "its own")[: len(drafting.each)]
         )
         advice = plan.mtp_note or mtp_advice(header)
-        speculation = None
-        if context.drafts:
 
-            def measure() -> Costs:
-                sampler = ChainSampler(native, vocabulary.size, Sampling(), seed=1, prior=())
-                with closing(sampler):
-                    return measure_costs(context, cache, drafting, sampler, cancel)
+        def measure(each: Drafting) -> Costs:
+            sampler = ChainSampler(native, vocabulary.size, Sampling(), seed=1, prior=())
+            with closing(sampler):
+                return measure_costs(context, cache, each, sampler, cancel)
 
-            costs = _costs(book.costs(costs_key), context.drafts, measure, cancel)
-            ends = vocabulary.ends_generation
-            speculation = Speculation(
-                drafting, costs, context.drafts, ends, advice, repeats=context.marks
+        able = tuple(
+            Speculation(
+                each,
+                _costs(book.costs(key), context.drafts, partial(measure, each), cancel),
+                context.drafts,
+                vocabulary.ends_generation,
+                advice,
+                repeats=context.marks,
             )
+            for key, each in zip(costs_keys, drafting.each, strict=True)
+            if context.drafts
+        )
+        first = able[0] if able else None
         if cancel.cancelled:
             raise Cancelled
         switch = dialect.switch
@@ -193,16 +222,16 @@ def prepare_loaded(
                 context_trained=model.context_trained,
                 device=device,
                 load_s=perf_counter() - began,
-                mtp=speculation.kind if speculation else "none",
-                mtp_line=speculation.standing if speculation else advice,
+                mtp=first.kind if first else "none",
+                mtp_line=first.standing if first else advice,
                 thinking=switch.kind,
                 thinks=switch.thinks,
                 efforts=switch.efforts,
                 effort=switch.effort,
             ),
-            speculation=speculation,
+            able=able,
             book=book,
-            costs_key=costs_key,
+            costs_keys=costs_keys[: len(able)],
         )
         opened.pop_all()
         return loaded

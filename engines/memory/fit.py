@@ -228,17 +228,17 @@ def _drafting_bytes(
     on_gpu = in_ram = 0
     if it.drafter is not None:
         on_gpu, in_ram = weigh(it.drafter)
-    elif header.mtp == "embedded":
+    if header.mtp == "embedded":
         whole_gpu, whole_ram = weigh(header, heads=True)
         plain_gpu, plain_ram = weigh(header)
-        on_gpu, in_ram = whole_gpu - plain_gpu, whole_ram - plain_ram
-    heads = _heads_of(header, it)
-    if heads is not None and heads.layers is not None:
-        rows = min(batch, HEAD_BATCH)
-        graph += head_compute_bytes(heads, heads.layers, context, rows)
-        its = heads.layers
-        copies += cache_bytes(its.head_caches, its.window, context, kv_type, rows)
-    elif it.drafter is not None:
+        on_gpu, in_ram = on_gpu + whole_gpu - plain_gpu, in_ram + whole_ram - plain_ram
+    for heads in _heads_of(header, it):
+        if heads.layers is not None:
+            rows = min(batch, HEAD_BATCH)
+            graph += head_compute_bytes(heads, heads.layers, context, rows)
+            its = heads.layers
+            copies += cache_bytes(its.head_caches, its.window, context, kv_type, rows)
+    if it.drafter is not None and not it.drafter.heads_alone:
         features = it.drafter.features
         alone = it.drafter.kind == "chat" or features is not None
         rows = min(batch, HEAD_BATCH) if alone else 1
@@ -261,28 +261,32 @@ def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed) -> int:
     of its context.
     """
     results = 4 * it.depth * header.vocab_size
+    if not it.depth:
+        return results
     hidden = 4 * header.embedding_length
-    if it.drafter is not None:
-        results += _tables(it.drafter)
-    if it.depth and (heads := _heads_of(header, it)) is not None:
+    for heads in _heads_of(header, it):
         # The model gives a hidden state for each token of a batch. The head is given them, copies
         # them twice, and gives its own.
         rows = min(batch, HEAD_BATCH)
         results += graph_bytes(heads, rows)
-        return results + 4 * header.vocab_size + (batch + 4 * rows) * hidden
-    if it.drafter is not None and it.drafter.kind == "chat":
-        return results + graph_bytes(it.drafter, min(batch, HEAD_BATCH)) + 4 * header.vocab_size
-    if it.drafter is not None and (features := it.drafter.features) is not None:
+        results += 4 * header.vocab_size + (batch + 4 * rows) * hidden
+    drafter = it.drafter
+    if drafter is None:
+        return results
+    results += _tables(drafter)
+    if drafter.heads_alone:
+        return results
+    results += 4 * header.vocab_size
+    if drafter.kind == "chat":
+        return results + graph_bytes(drafter, min(batch, HEAD_BATCH))
+    if (features := drafter.features) is not None:
         # What it is fed of a batch is kept, in the model's graph as well, and copied for the
         # drafter twice. An encoder makes room for a row of logits for each token.
         rows = min(batch, HEAD_BATCH)
-        logits = rows if features.block is None else 1 + it.depth
-        results += graph_bytes(it.drafter, rows) + logits * 4 * header.vocab_size
+        logits = rows - 1 if features.block is None else it.depth
+        results += graph_bytes(drafter, rows) + logits * 4 * header.vocab_size
         return results + (2 * batch + 3 * rows) * _fed_bytes(features) + 4 * rows * hidden
-    if it.drafter is not None:
-        results += graph_bytes(it.drafter, 1)
-        return results + 4 * header.vocab_size + (2 + it.depth) * hidden
-    return results
+    return results + graph_bytes(drafter, 1) + (2 + it.depth) * hidden
 
 
 def _keeping_all(drafter: GgufHeader, context: int) -> GgufHeader:
@@ -297,11 +301,11 @@ def _fed_bytes(features: Features) -> int:
     return 4 * len(features.layers) * features.width
 
 
-def _heads_of(header: GgufHeader, it: DraftNeed) -> GgufHeader | None:
-    """Return the file whose prediction layers are run, the drafter's or the model's, if any."""
-    if it.drafter is not None:
-        return it.drafter if it.drafter.heads_alone else None
-    return header if header.mtp == "embedded" else None
+def _heads_of(header: GgufHeader, it: DraftNeed) -> list[GgufHeader]:
+    """List the files whose prediction layers are run: the drafter's, the model's, or both."""
+    alone = it.drafter is not None and it.drafter.heads_alone
+    found = [it.drafter] if alone and it.drafter is not None else []
+    return found + ([header] if header.mtp == "embedded" else [])
 
 
 def _moved(header: GgufHeader, gpu_layers: int) -> int:

@@ -104,7 +104,7 @@ class Bench:
     def draft(self, right: float, seed: int) -> None:
         speculation = self.loaded.speculation
         assert speculation is not None
-        drafter = self.loaded.drafting.drafter
+        drafter = self.loaded.drafting.each[0].drafter
         assert drafter is not None
         speculation.drafter = Oracle(drafter, self.text, right, seed)
 
@@ -112,7 +112,7 @@ class Bench:
 def measured_costs(bench: Bench, rounds: int) -> Costs:
     """c(k) and d behind the text, by the clock and by nothing that the engine has learnt."""
     loaded = bench.loaded
-    drafter, vocabulary = loaded.drafting.drafter, loaded.model.vocabulary.size
+    drafter, vocabulary = loaded.drafting.each[0].drafter, loaded.model.vocabulary.size
     assert drafter is not None
     bench.answer(OFF)
     start = len(loaded.cache.tokens)
@@ -120,7 +120,7 @@ def measured_costs(bench: Bench, rounds: int) -> Costs:
     depths = (0, *DEPTHS)
     steps: dict[int, list[float]] = {k: [] for k in depths}
     drafts: list[float] = []
-    loaded.drafting.expose()
+    loaded.drafting.each[0].expose()
     for _ in range(rounds):
         for k in depths:
             # The first of several equal calls builds llama.cpp's graph, the others use it again.

@@ -56,6 +56,7 @@ LIBRARIES = Path(load_native().api._base_path)
 
 
 def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
+    trunk = write_qwen(folder / "trunk.gguf", drafts=False)
     head, heads = write_qwen(folder / "head.gguf"), write_step(folder / "heads.gguf")
     return {
         "a head in the model's file": (head, None),
@@ -63,10 +64,10 @@ def pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
         "heads in the model's file": (heads, None),
         "heads in a file of their own": cut_off(heads, folder / "s.gguf", folder / "mtp-s.gguf"),
         "a drafter": (STARTER, STARTER.with_name("starter-mtp.gguf")),
-        "an Eagle-3 drafter": (head, write_eagle(folder / "eagle.gguf")),
-        "a DFlash drafter": (head, write_dflash(folder / "dflash.gguf")),
-        "a DFlash 2 drafter": (head, write_dflash(folder / "dflash2.gguf", second=True)),
-        "a DSpark drafter": (head, write_dflash(folder / "dspark.gguf", markov=True)),
+        "an Eagle-3 drafter": (trunk, write_eagle(folder / "eagle.gguf")),
+        "a DFlash drafter": (trunk, write_dflash(folder / "dflash.gguf")),
+        "a DFlash 2 drafter": (trunk, write_dflash(folder / "dflash2.gguf", second=True)),
+        "a DSpark drafter": (trunk, write_dflash(folder / "dspark.gguf", markov=True)),
         "a smaller model": (STARTER, quantised(STARTER, folder / "q8.gguf", "Q8_0")),
     }
 

@@ -60,8 +60,9 @@ def write_qwen(
     context: float = CONTEXT,
     noise: float = NOISE,
     tokens: Tokens | None = None,
+    drafts: bool = True,
 ) -> Path:
-    """A Qwen 3.5, or a Qwen3-Next, whose last block is a head that drafts."""
+    """A Qwen 3.5, or a Qwen3-Next. drafts: its last block is a head that does."""
     tokens = tokens or starter_tokens()
     language = make_language(tokens, shape.width)
     random = Random(2)
@@ -72,9 +73,10 @@ def write_qwen(
         if layer == 3:
             block |= _look_back(shape, language)
         tensors |= named(layer, block)
-    head = _attention(random, shape, noise) | _feed(random, shape, noise)
-    head |= guess(random, remembered(language.memory, shape.width), noise)
-    tensors |= named(shape.layers, head)
+    if drafts:
+        head = _attention(random, shape, noise) | _feed(random, shape, noise)
+        head |= guess(random, remembered(language.memory, shape.width), noise)
+        tensors |= named(shape.layers, head)
     kind = "qwen3next" if shape.next else "qwen35moe" if shape.experts else "qwen35"
     its: dict[str, object] = {
         "attention.head_count": shape.heads,
@@ -89,8 +91,9 @@ def write_qwen(
         "ssm.time_step_rank": shape.value_heads,
         "ssm.group_count": shape.key_heads,
         "full_attention_interval": 4,
-        "nextn_predict_layers": 1,
     }
+    if drafts:
+        its["nextn_predict_layers"] = 1
     if not shape.next:
         its["rope.dimension_sections"] = [6, 5, 5, 0]
     if shape.experts:
@@ -100,7 +103,7 @@ def write_qwen(
             "expert_feed_forward_length": shape.inner,
             "expert_shared_feed_forward_length": shape.inner,
         }
-    values = common(kind, "Made Qwen", shape.layers + 1, shape.width, shape.inner)
+    values = common(kind, "Made Qwen", shape.layers + drafts, shape.width, shape.inner)
     values |= {f"{kind}.{name}": value for name, value in its.items()}
     return write_model(path, kind, values | dict(tokens.values), tensors)
 

@@ -44,7 +44,7 @@ def size(plan: LoadPlan) -> Buffers:
 
 def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> None:
     """Load the plan's model and open its contexts as the engine does, and close them again."""
-    heads = header.mtp == "embedded" and plan.drafter is None and plan.draft_max > 0
+    heads = header.mtp == "embedded" and plan.draft_max > 0
     # Nothing can be mapped where nothing is allocated.
     bare = replace(plan, mmap=False)
     # Where a model gets no memory, its contexts get none either.
@@ -69,7 +69,7 @@ def buffers(
     def device(layer: int) -> str:
         return account.assigned.get(layer, CPU)
 
-    heads = header.mtp == "embedded" and plan.drafter is None and plan.draft_max > 0
+    heads = header.mtp == "embedded" and plan.draft_max > 0
     stay = plan.experts_in_ram if plan.gpu_layers else 0
     found = weights(header, device, mmap=plan.mmap, heads=heads, copies=copies, experts_in_ram=stay)
     last = device(header.block_count)

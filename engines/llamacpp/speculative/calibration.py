@@ -62,6 +62,7 @@ def measure_costs(
             break
     cache.clear()
     drafting.restore(None)
+    drafting.hide()
     usual = {depth: median_low(seconds) for depth, seconds in steps.items()}
     # More tokens never take less time: where they seem to, the plain steps were held up.
     usual[0] = min(usual.values())

@@ -372,6 +372,11 @@ class DepthPolicy:
         return self._native.chances[0]
 
     @property
+    def promise(self) -> float:
+        """The tokens that a plain step's time is expected to give, infinite until that is known."""
+        return self._rate if self._native.observations >= _UNKNOWN else inf
+
+    @property
     def depth(self) -> int:
         """The usual number of drafts checked, lately."""
         return round(self._usual)

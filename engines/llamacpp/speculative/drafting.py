@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack
 from hashlib import blake2b
+from pathlib import Path
+from struct import Struct
 from typing import Any, Final
 
 from engines.base import Progress
@@ -33,6 +37,7 @@ from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import HEAD_BATCH, LoadPlan
 
 _ONE_AT_A_TIME: Final = 1
+_LENGTH: Final = Struct("<q")
 _MARK: Final = 32
 """Bytes before what a drafter keeps, which tell whose it is."""
 # Heads whose graph has the hidden states of all pairs, whichever of them give logits. Asked for
@@ -41,7 +46,7 @@ _EVERY_ROW: Final = {"qwen35", "qwen35moe"}
 
 
 class Drafting:
-    """The drafter of a model and its context.
+    """One drafter of a model, and its context.
 
     drafter: None if the model has none. context: the one that the drafter evaluates in. restored:
     another sequence has become the present one; for `Speculation` to take back.
@@ -81,14 +86,14 @@ class Drafting:
         kept = self.drafter.save() if self.drafter is not None else None
         return None if kept is None else bytearray(self._mark) + kept
 
-    def restore(self, saved: bytearray | None) -> None:
-        """Give the drafter back what it kept, or None for a sequence that it has not seen.
+    def kept(self, saved: bytes) -> bool:
+        """Tell whether that was `save`d by this drafter."""
+        return saved.startswith(self._mark)
 
-        What another drafter kept is as good as none.
-        """
+    def restore(self, saved: bytes | None) -> None:
+        """Give the drafter back what it kept, or None for a sequence that it has not seen."""
         if self.drafter is not None:
-            its = saved is not None and saved.startswith(self._mark)
-            self.drafter.restore(saved[_MARK:] if saved is not None and its else None)
+            self.drafter.restore(bytearray(saved[_MARK:]) if saved is not None else None)
         self.restored = True
 
     def watch(self, flag: AbortFlag) -> None:
@@ -104,6 +109,35 @@ class Drafting:
             self._weights = None
 
 
+class Draftings:
+    """All that drafts for a model, one or several: the text itself where nothing else does."""
+
+    def __init__(self, each: Sequence[Drafting]) -> None:
+        self.each = tuple(each)
+
+    def save(self) -> bytearray | None:
+        """Return what the drafters keep of the present sequence."""
+        saved = [kept for drafting in self.each if (kept := drafting.save()) is not None]
+        return bytearray().join(_LENGTH.pack(len(kept)) + kept for kept in saved) or None
+
+    def restore(self, saved: bytearray | None) -> None:
+        """Give each drafter back what it kept, or None for a sequence that it has not seen.
+
+        What another drafter kept is as good as none.
+        """
+        rest, parts = bytes(saved or b""), list[bytes]()
+        while rest:
+            (length,) = _LENGTH.unpack_from(rest)
+            parts.append(rest[_LENGTH.size : _LENGTH.size + length])
+            rest = rest[_LENGTH.size + length :]
+        for drafting in self.each:
+            drafting.restore(next(filter(drafting.kept, parts), None))
+
+    def close(self) -> None:
+        for drafting in self.each:
+            drafting.close()
+
+
 def open_drafting(
     native: Native,
     header: GgufHeader,
@@ -112,28 +146,42 @@ def open_drafting(
     plan: LoadPlan,
     progress: Progress,
     cancel: CancelToken,
-) -> Drafting:
-    """Open the plan's drafter, or the head in the model's own file if it has one.
+) -> Draftings:
+    """Open the plan's drafter, and the head in the model's own file if it has one.
 
     Raises DrafterMismatch, MtpUnavailable and what a load may raise; then nothing stays open.
     """
-    if target.drafts == 0:
-        return Drafting(native, target)
-    if plan.drafter is None:
-        if header.mtp != "embedded":
-            return Drafting(native, target)
-        inside = _of_heads(native, header, model.pointer, target, plan)
-        return Drafting(native, target, inside, _head_drafter(native, header, inside))
-    drafter = read_header(plan.drafter)
+    found: list[Drafting] = []
+    with ExitStack() as opened:
+        if target.drafts and plan.drafter is not None:
+            found.append(_of_file(native, plan.drafter, target, plan, progress, cancel))
+            opened.callback(found[-1].close)
+        if target.drafts and header.mtp == "embedded":
+            inside = _of_heads(native, header, model.pointer, target, plan)
+            found.append(Drafting(native, target, inside, _head_drafter(native, header, inside)))
+        opened.pop_all()
+    return Draftings(found or [Drafting(native, target)])
+
+
+def _of_file(
+    native: Native,
+    path: Path,
+    target: Context,
+    plan: LoadPlan,
+    progress: Progress,
+    cancel: CancelToken,
+) -> Drafting:
+    """Open what drafts in a file of its own."""
+    drafter = read_header(path)
     mtp = drafter.kind != "chat"
-    weights = load_weights(native, plan.drafter, plan, progress, cancel, mtp=mtp)
+    weights = load_weights(native, path, plan, progress, cancel, mtp=mtp)
     try:
         context, guessing = _beside(native, drafter, weights, target, plan)
     except BaseException:
         native.api.llama_model_free(weights)
         raise
     guessing.kind = "drafter"
-    file = blake2b(file_identity(plan.drafter).encode(), digest_size=_MARK // 2).hexdigest()
+    file = blake2b(file_identity(path).encode(), digest_size=_MARK // 2).hexdigest()
     return Drafting(native, target, context, guessing, weights, file)
 
 

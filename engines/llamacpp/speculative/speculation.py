@@ -59,12 +59,23 @@ class Speculation:
         """Whether drafts could not pay on this processor even if all were right."""
         return self._policy.hopeless
 
+    def promise(self, mode: MtpMode) -> float:
+        """Return the tokens that a plain step's time is expected to give in this mode.
+
+        Infinite until that is known.
+        """
+        return 0.0 if mode == "auto" and self.hopeless else self._policy.promise
+
+    def rest(self) -> None:
+        """Have the target keep nothing for this one, as another drafts the next answer."""
+        self._drafting.hide()
+
     def drafts(self, mode: MtpMode) -> bool:
         """Return whether anything is drafted in this mode; else an answer does without this."""
         return mode == "on" or (mode == "auto" and not self.costs.too_fast)
 
     def attach(self, drafting: Drafting) -> None:
-        """Go on with another drafter of the same kind; the one before is closed."""
+        """Go on with another opened drafter of the same kind; the one before is closed."""
         self._drafting = drafting
         self.drafter = self._active = drafting.drafter
 

@@ -72,29 +72,34 @@ def random_mamba(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
     folder = tmp_path_factory.mktemp("drafting")
     head, heads = write_qwen(folder / "qwen.gguf"), write_step(folder / "step.gguf")
+    trunk = write_qwen(folder / "no-head.gguf", drafts=False)
     marked = write_qwen(folder / "next.gguf", QWEN_NEXT)
+    marked_trunk = write_qwen(folder / "next-no-head.gguf", QWEN_NEXT, drafts=False)
     return {
         "drafter": Pair(STARTER, STARTER_DRAFTER),
         "head": Pair(head),
         "heads": Pair(heads),
         "head apart": Pair(*cut_off(head, folder / "trunk.gguf", folder / "mtp-trunk.gguf")),
         "model": Pair(STARTER, quantised(STARTER, folder / "small.gguf", "Q8_0")),
-        "eagle": Pair(head, write_eagle(folder / "eagle.gguf")),
-        "dflash": Pair(head, write_dflash(folder / "dflash.gguf")),
-        "dflash 2": Pair(head, write_dflash(folder / "dflash2.gguf", second=True)),
-        "dspark": Pair(head, write_dflash(folder / "dspark.gguf", markov=True)),
+        "eagle": Pair(trunk, write_eagle(folder / "eagle.gguf")),
+        "dflash": Pair(trunk, write_dflash(folder / "dflash.gguf")),
+        "dflash 2": Pair(trunk, write_dflash(folder / "dflash2.gguf", second=True)),
+        "dspark": Pair(trunk, write_dflash(folder / "dspark.gguf", markov=True)),
+        # A drafter in a file of its own beside the head in the model's.
+        "eagle and head": Pair(head, write_eagle(folder / "eagle-too.gguf")),
         "heads apart": Pair(*cut_off(heads, folder / "stem.gguf", folder / "mtp-stem.gguf")),
         # Memories that go back only as a whole.
         "marked head": Pair(marked),
-        "marked eagle": Pair(marked, write_eagle(folder / "eagle-next.gguf")),
-        "marked dflash": Pair(marked, write_dflash(folder / "dflash-next.gguf")),
+        "marked eagle": Pair(marked_trunk, write_eagle(folder / "eagle-next.gguf")),
+        "marked dflash": Pair(marked_trunk, write_dflash(folder / "dflash-next.gguf")),
         "marked": Pair(*write_mamba(folder / "mamba.gguf", folder / "small-llama.gguf")),
     }
 
 
 DRAFTING = (
     "drafter", "head", "heads", "head apart", "heads apart", "model", "eagle", "dflash",
-    "dflash 2", "dspark", "marked head", "marked eagle", "marked dflash", "marked",
+    "dflash 2", "dspark", "eagle and head", "marked head", "marked eagle", "marked dflash",
+    "marked",
 )  # fmt: skip
 
 

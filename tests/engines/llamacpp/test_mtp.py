@@ -44,6 +44,7 @@ from tests.engines.llamacpp.drafting import (
     stopped,
 )
 from tests.engines.llamacpp.random_models import STARTER
+from tests.support.made_fed import write_eagle
 from tests.support.mtp_models import Gemma, write_gemma
 
 NEXT = "And who can read them?"
@@ -226,7 +227,7 @@ def test_a_chat_comes_back_with_what_its_head_knows(
     engine = load(pair.model, drafter=pair.drafter, context=1024)
     run(engine, drafting(replace(QUESTION, chat="one"), 1))
     assert engine._loaded is not None
-    drafter = engine._loaded.drafting.drafter
+    drafter = engine._loaded.drafting.each[0].drafter
     length = drafter._length  # type: ignore[union-attr]
     long = ask("Something else. " * 20, max_tokens=48)
     run(engine, drafting(replace(long, chat="two"), 1))
@@ -234,8 +235,8 @@ def test_a_chat_comes_back_with_what_its_head_knows(
     assert isinstance(back[0], PromptReady)
     assert back[0].cached_tokens > 0
     assert drafter._length >= length - 8  # type: ignore[union-attr]
-    assert engine._loaded.drafting.context is not None
-    memory, api = engine._loaded.drafting.context.memory, engine._loaded.native.api
+    assert engine._loaded.drafting.each[0].context is not None
+    memory, api = engine._loaded.drafting.each[0].context.memory, engine._loaded.native.api
     begins = int(api.llama_memory_seq_pos_min(memory, 0))
     # Of a sliding layer only what it still looks at is put away.
     assert begins == 0 or kind == "dflash"
@@ -446,3 +447,17 @@ def test_sampling_draws_one_number_for_each_token(load: Load) -> None:
     engine = load(STARTER, drafter=STARTER_DRAFTER)
     warm = replace(QUESTION, sampling=Sampling(temperature=0.5, seed=11), max_tokens=48)
     assert text_of(run(engine, plain(warm))) == text_of(run(engine, drafting(warm, 3)))
+
+
+def test_of_two_drafters_the_one_that_is_right_more_often_drafts(
+    load: Load, pairs: dict[str, Pair], tmp_path: Path
+) -> None:
+    """Each is tried, and the worse one again now and then: the next text may suit it."""
+    poor = write_eagle(tmp_path / "poor.gguf", noise=3.0)
+    engine = load(pairs["head"].model, drafter=poor)
+    kinds = [done_of(run(engine, replace(QUESTION, mtp="on"))).mtp.kind for _ in range(20)]
+
+    assert set(kinds[:3]) == {"drafter", "embedded"}
+    assert kinds[3:7] == ["embedded"] * 4
+    assert kinds.count("drafter") <= 5
+    assert "drafter" in kinds[7:]

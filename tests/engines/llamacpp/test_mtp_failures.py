@@ -99,7 +99,7 @@ def test_a_cancelled_answer_costs_a_head_nothing(
 def test_a_head_that_fails_once_joins_in_again(load: Load, pairs: dict[str, Pair]) -> None:
     engine = load(pairs["head"].model, batch=16)
     assert engine._loaded is not None
-    drafting_by = engine._loaded.drafting
+    drafting_by = engine._loaded.drafting.each[0]
     drafter, draft = drafting_by.drafter, drafting_by.context
     assert drafter is not None
     assert draft is not None
@@ -134,7 +134,7 @@ def test_a_fed_drafter_that_fails_once_joins_in_again(
     whole = text_of(run(engine, drafting(QUESTION, 1)))
     assert engine._loaded is not None
     engine._loaded.cache.clear()
-    draft = engine._loaded.drafting.context
+    draft = engine._loaded.drafting.each[0].context
     real, failures = getattr(draft, step), [-1]
 
     def fail_once(*given: object, **named: object) -> object:

@@ -43,14 +43,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Quantisati
     folder = tmp_path_factory.mktemp("pairs")
     made: dict[str, Files] = {}
 
-    def qwen(name: str, shape: Qwen) -> Path:
-        return write_qwen(folder / f"{name}.gguf", shape)
+    def qwen(name: str, shape: Qwen, *, drafts: bool = True) -> Path:
+        return write_qwen(folder / f"{name}.gguf", shape, drafts=drafts)
 
     def apart(name: str, shape: Qwen) -> Files:
         return cut_off(qwen(name, shape), folder / f"{name}-t.gguf", folder / f"mtp-{name}-t.gguf")
 
     def block(name: str, **how: bool) -> Files:
-        return qwen(f"{name}-t", Qwen()), write_dflash(folder / f"{name}.gguf", **how)
+        return qwen(f"{name}-t", Qwen(), drafts=False), write_dflash(folder / f"{name}.gguf", **how)
 
     makers: dict[str, Callable[[], Files]] = {
         "starter": lambda: (STARTER, STARTER_DRAFTER),
@@ -61,8 +61,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Quantisati
         "experts apart": lambda: apart("experts", Qwen(experts=4)),
         "next": lambda: (qwen("n", QWEN_NEXT), None),
         "next apart": lambda: apart("whole-next", QWEN_NEXT),
-        "eagle": lambda: (qwen("e", Qwen()), write_eagle(folder / "eagle.gguf")),
-        "next eagle": lambda: (qwen("ne", QWEN_NEXT), write_eagle(folder / "eagle-ne.gguf")),
+        "eagle": lambda: (qwen("e", Qwen(), drafts=False), write_eagle(folder / "eagle.gguf")),
+        "next eagle": lambda: (
+            qwen("ne", QWEN_NEXT, drafts=False),
+            write_eagle(folder / "eagle-ne.gguf"),
+        ),
+        "eagle and head": lambda: (qwen("eh", Qwen()), write_eagle(folder / "eagle-eh.gguf")),
         "dflash": lambda: block("dflash"),
         "dflash 2": lambda: block("dflash2", second=True),
         "dspark": lambda: block("dspark", markov=True),
@@ -106,7 +110,9 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
 CASES = [
     *product(["starter", "qwen", "step", "apart"], [("F16", 1000), ("Q8_0", 50), ("Q4_0", 50)]),
     *product(["next", "mamba"], [("F16", 1000), ("Q8_0", 50)]),
-    *product(["experts apart", "next apart", "next eagle", "model"], [("F16", 1000)]),
+    *product(
+        ["experts apart", "next apart", "next eagle", "eagle and head", "model"], [("F16", 1000)]
+    ),
     *product(["eagle", "dflash", "dflash 2", "dspark"], [("F16", 1000), ("Q4_0", 50)]),
 ]
 

@@ -72,9 +72,10 @@ def pair_of(kind: str, folder: Path) -> tuple[Path, Path | None]:
         "mamba": lambda: write_mamba(model, drafter),
         "model": lambda: (STARTER, quantised(STARTER, drafter, "Q8_0")),
         "apart": lambda: cut_off(write_qwen(folder / "whole.gguf"), model, drafter),
-        "eagle": lambda: (write_qwen(model), write_eagle(drafter)),
-        "dflash": lambda: (write_qwen(model), write_dflash(drafter)),
-        "dflash 2": lambda: (write_qwen(model), write_dflash(drafter, second=True)),
+        "eagle": lambda: (write_qwen(model, drafts=False), write_eagle(drafter)),
+        "dflash": lambda: (write_qwen(model, drafts=False), write_dflash(drafter)),
+        "dflash 2": lambda: (write_qwen(model, drafts=False), write_dflash(drafter, second=True)),
+        "eagle and head": lambda: (write_qwen(model), write_eagle(drafter)),
         "step": lambda: (write_step(model), None),
     }
     return makers[kind]()
@@ -134,6 +135,7 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
         "eagle",
         "dflash",
         "dflash 2",
+        "eagle and head",
     ],
 )
 @pytest.mark.parametrize("depth", [1, 4])

@@ -46,7 +46,12 @@ def calibrated(
     monkeypatch.setattr(calibration, "_step", step)
     monkeypatch.setattr(calibration, "perf_counter", lambda: now)
     nothing: Any = SimpleNamespace(
-        drafts=8, drafter=None, clear=lambda: None, expose=lambda: None, restore=lambda _: None
+        drafts=8,
+        drafter=None,
+        clear=lambda: None,
+        expose=lambda: None,
+        hide=lambda: None,
+        restore=lambda _: None,
     )
     return calibration.measure_costs(nothing, nothing, nothing, nothing, CancelToken())
 
