@@ -173,7 +173,7 @@ def prepare_loaded(
             f"{header.name} {header.quantisation} {header.size_bytes} {drafter}"
             f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
             + (f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else "")
-            for drafter in (plan.drafter, "its own")[: len(drafting.each)]
+            for drafter in (plan.drafter, "head")[: len(drafting.each)]
         )
         advice = plan.mtp_note or mtp_advice(header)
 
