@@ -166,7 +166,8 @@ class LoadPlan:
     computer's own memory, whatever gpu_layers says.
     parallel: conversations that are answered at once.
     memory_share: the part of a card's memory that an engine may take, above 0, at most 1; None is
-    what is free. tensor_parallel: cards that share each layer. nodes: computers that share layers.
+    what the plan needs. tensor_parallel: cards that share each layer. nodes: computers that share
+    layers.
     adapters: LoRA adapters that can be asked for by name.
     server, served: for a model on another server, its profile's id and the model's name there;
     `model` is then that name too, and no file.

@@ -285,7 +285,8 @@ class VllmEngine:
         place = launch.place
         hardware = self._look()
         cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
-        share = memory_share(cards, plan.memory_share) if installed.profile == "cuda" else None
+        on_cards = installed.profile == "cuda"
+        share = memory_share(cards, plan.memory_share, setup.takes) if on_cards else None
         told = command(
             plan,
             installed,

@@ -78,6 +78,7 @@ class Setup:
 
     drafts: what it drafts with. advice: why nothing can, "" where something could.
     device: what it runs on, in words. version: vLLM's. free_bytes: on its cards before it starts.
+    takes: bytes of them that the plan takes, None for all that may be taken.
     """
 
     plan: LoadPlan
@@ -87,6 +88,7 @@ class Setup:
     device: str
     version: str
     free_bytes: int = 0
+    takes: int | None = None
 
     @property
     def depth(self) -> int:

@@ -49,7 +49,7 @@ class EngineSettings:
         0,
         "Engines",
         "Graphics memory for vLLM",
-        "Share of the card’s memory. Automatic takes what is free when it starts.",
+        "Share of the card’s memory. Automatic takes what the model and its chats need.",
         also="gpu vram",
         unit="%",
         lowest="Automatic",
