@@ -16,7 +16,8 @@ class EngineSettings:
         "auto",
         "Engines",
         "Engine",
-        "For a model that both engines have. Auto takes the one that suits this computer.",
+        "For a model that both engines have. Auto goes by speeds measured here, chats at once and "
+        "the context.",
         also="backend llama.cpp vllm",
     )
     devices: str = setting(
