@@ -31,6 +31,7 @@ BESIDE_RAM: Final = 3_000_000_000
 USUAL_DEPTH: Final = 2
 LOOKUP_DEPTH: Final = 4
 """Guesses that cost nothing to make may be more; where text is copied, nearly all of them hold."""
+_LEAST_BATCH: Final = 512
 _STEP: Final = 256
 _OLDEST: Final = (7, 5)
 _BFLOAT: Final = (8, 0)
@@ -56,7 +57,8 @@ class Room:
     """The memory for a model in vLLM. total, free: bytes of all its cards together, or of the RAM.
 
     cards: how many share each layer; 0 is the processor. kept: of what is free, the bytes that are
-    left to others. in_flight: tokens that vLLM has in work at a time.
+    left to others. in_flight: tokens that vLLM has in work at a time. ram: bytes that are free
+    beside the cards.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Room:
     cards: int = 0
     kept: int = 0
     in_flight: int = IN_FLIGHT
+    ram: int = 0
 
     @property
     def beside(self) -> int:
@@ -81,12 +84,16 @@ class Room:
 
 @dataclass(frozen=True)
 class Need:
-    """The memory that a checkpoint needs or takes, in bytes. kv: of one chat, or of several."""
+    """The memory that a checkpoint needs or takes, in bytes.
+
+    kv: of one chat, or of several. ram: weights that stay in RAM, beside all the others.
+    """
 
     weights: int
     drafter: int
     kv: int
     beside: int
+    ram: int = 0
 
     @property
     def total(self) -> int:
@@ -139,7 +146,8 @@ def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
     kept = max(map(kept_free, chosen), default=0) * len(chosen)
     in_flight = max(map(_in_flight, chosen), default=IN_FLIGHT)
     name = chosen[0].name if chosen else "no NVIDIA card"
-    return Room(name, total, free, max(1, len(chosen)), kept, in_flight)
+    ram = hardware.memory.available_bytes
+    return Room(name, total, free, max(1, len(chosen)), kept, in_flight, ram)
 
 
 def plan_checkpoint(
@@ -191,7 +199,13 @@ def plan_checkpoint(
         tensor_parallel=load_options.cards,
         nodes=load_options.nodes,
         adapters=load_options.adapters,
+        offload_bytes=load_options.offload_bytes if room.cards else 0,
+        prefix_cache=load_options.prefix_cache,
     )
+    if load_options.batched is not None and room.cards:
+        # Each chat has a token in every step, and those that are drafted for it.
+        least = max(_LEAST_BATCH, plan.parallel * (1 + depth))
+        plan = replace(plan, batched=max(load_options.batched, least))
     if load_options.context is None:
         return replace(plan, context=_roomy(checkpoint, drafter, plan, room))
     return plan
@@ -231,8 +245,9 @@ def need_of(
         return sum(it.kv_bytes(plan.context, plan.kv_type, in_flight) for it in kept)
 
     # What is in work is that of all chats together.
-    whole = kv(room.in_flight) + (chats - 1) * kv(0)
-    return Need(checkpoint.weight_bytes, weights, whole, room.beside)
+    whole = kv(2 * plan.batched or room.in_flight) + (chats - 1) * kv(0)
+    in_ram = min(plan.offload_bytes * room.cards, checkpoint.weight_bytes)
+    return Need(checkpoint.weight_bytes - in_ram, weights, whole, room.beside, in_ram)
 
 
 def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> Need:
@@ -290,7 +305,17 @@ def require_memory(
     is to be loaded anyway is not refused.
     """
     need, have = need_of(checkpoint, drafter, plan, room), room.may_take(plan.memory_share)
-    if plan.anyway or plan.nodes > 1 or need.total <= have:
+    if plan.anyway or plan.nodes > 1:
+        return
+    if need.ram > room.ram:
+        raise NotEnoughMemory(
+            f"There is not enough memory for “{checkpoint.name}” in vLLM: {amount(need.ram)} of "
+            "its weights are to stay in RAM.",
+            f"{amount(room.ram)} are free there.",
+            "Set less for the weights of vLLM in RAM, or close other programs.",
+            Action("open_settings", "vllm_offload"),
+        )
+    if need.total <= have:
         return
     shorter = longest_context(checkpoint, drafter, plan, room)
     what = (

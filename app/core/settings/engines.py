@@ -57,6 +57,38 @@ class EngineSettings:
         ge=0,
         le=98,
     )
+    vllm_offload: int = setting(
+        0,
+        "Engines",
+        "Weights of vLLM in RAM",
+        "On each card. For a model larger than the card; these weights cross to it for each token, "
+        "so answers are much slower.",
+        also="cpu offload memory",
+        unit="GB",
+        lowest="None",
+        ge=0,
+        le=1000,
+    )
+    vllm_batch: int = setting(
+        0,
+        "Engines",
+        "Tokens that vLLM reads at once",
+        "Of long prompts (chunked prefill). More reads faster, takes graphics memory, and holds up "
+        "other answers.",
+        also="batch prefill prompt",
+        unit="tokens",
+        lowest="Automatic",
+        ge=0,
+        le=65536,
+    )
+    vllm_prefix_cache: bool = setting(
+        True,
+        "Engines",
+        "Prefix cache of vLLM",
+        "Chats go on without being read again, from memory that is free. Without it, nobody can "
+        "tell by the speed what others have asked.",
+        also="cache prompt privacy",
+    )
     vllm_cards: int = setting(
         1,
         "Engines",
@@ -90,7 +122,8 @@ class EngineSettings:
         "",
         "Engines",
         "LoRA adapters for vLLM",
-        "One per line: a name, an equals sign and the adapter’s folder.",
+        "One per line: a name, an equals sign and the adapter’s folder. They take graphics "
+        "memory; the first one restarts vLLM.",
         also="fine-tune lora peft",
         multiline=True,
     )

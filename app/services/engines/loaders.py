@@ -63,6 +63,13 @@ class EngineLoader(Protocol):
         """
         ...
 
+    def adapt(self, before: LoadOptions, after: LoadOptions, cancel: CancelToken) -> bool:
+        """Change what is loaded to other options without a new load; False where that cannot be.
+
+        Raises EngineError.
+        """
+        ...
+
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """See that what was loaded still runs: a worker may have ended since.
 
@@ -118,6 +125,9 @@ class LlamaLoader:
 
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options
+
+    def adapt(self, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken) -> bool:
+        return False
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """Do nothing: it lives and ends with Hearth."""

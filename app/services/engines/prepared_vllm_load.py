@@ -83,7 +83,7 @@ def judged(
         verdict=verdict,
         need_bytes=takes.total,
         have_bytes=have,
-        split=Split(gpu=parts) if room.cards else Split(ram=parts),
+        split=Split(gpu=parts, ram=Parts(takes.ram)) if room.cards else Split(ram=parts),
         context=plan.context,
         device=room.name,
         reason=f"It fits and takes {numbers}."
@@ -94,10 +94,13 @@ def judged(
     longest = longest_context(checkpoint, drafter, plan, room)
     if longest and longest > plan.context:
         more.append(f"A context of up to {longest:,} tokens fits.")
+    if takes.ram:
+        more.append(f"{amount(takes.ram)} of the weights stay in RAM: answers are much slower.")
     if verdict != "no" and room.cards:
         more.append(f"{amount(room.free - takes.total)} stay free for other programs.")
     sentences = (fit.reason, *more, _PLANNED)
-    return FitReport(fit, 1.0 if room.cards else 0.0, plan, False, None, sentences, _PLANNED)
+    share = takes.total / (takes.total + takes.ram) if room.cards else 0.0
+    return FitReport(fit, share, plan, False, None, sentences, _PLANNED)
 
 
 def _of_chats(

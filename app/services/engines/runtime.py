@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.services.engines.lease import Lease
@@ -216,6 +216,12 @@ class Runtime:
             except BaseException:
                 self._close(name)  # so that the next try begins anew
                 raise
+            self._used[name] = self._clock()
+            return
+        held = self._held.get(name)
+        same = held is not None and held.entry == entry
+        if held and same and loads.adapt(held.load_options, load_options, cancel):
+            self._held[name] = replace(held, load_options=load_options)
             self._used[name] = self._clock()
             return
         load = loads.open(entry)

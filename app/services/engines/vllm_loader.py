@@ -12,7 +12,7 @@ from engines.base import Engine, Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineError, EngineUnavailable
 from engines.models.checkpoint import CheckpointFormat
-from engines.types import LoadedModel
+from engines.types import Adapter, LoadedModel
 
 if TYPE_CHECKING:
     from app.services.engines.loaders import PreparedLoad
@@ -27,6 +27,10 @@ class WorkerEngine(Engine, Protocol):
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Start it again if it has ended. Raises EngineError or Cancelled."""
+        ...
+
+    def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+        """Change the LoRA adapters of what is loaded; returns whether that was possible."""
         ...
 
     def settle(self) -> None:
@@ -109,6 +113,12 @@ class VllmLoader:
             checkpoint.mtp == "embedded"
             or drafter_of(checkpoint, entry, self._checkpoints.read)[0] is not None
         )
+
+    def adapt(self, before: LoadOptions, after: LoadOptions, cancel: CancelToken) -> bool:
+        """Give a running worker other LoRA adapters, where nothing else is to change."""
+        if replace(before, adapters=after.adapters) != after:
+            return False
+        return self.engine.adapt(after.adapters, cancel)
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         self.engine.revive(progress, cancel)

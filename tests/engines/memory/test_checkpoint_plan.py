@@ -192,6 +192,37 @@ def test_sliding_layers_keep_what_is_in_work_of_all_chats_once(tmp_path: Path) -
     assert [it.in_flight for it in rooms] == [4096, 16_384, 4096]
 
 
+def test_weights_in_ram_make_room_on_the_card(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", LLAMA_8B, size=30_000_000_000)
+    room = replace(LARGE, ram=16 * GIB)
+    with pytest.raises(NotEnoughMemory):
+        require_memory(model, None, plan_checkpoint(model, None, LoadOptions(), room), room)
+    plan = plan_checkpoint(model, None, LoadOptions(offload_bytes=12_000_000_000), room)
+    require_memory(model, None, plan, room)
+    need = need_of(model, None, plan, room)
+    assert (need.weights, need.ram) == (18_000_000_000, 12_000_000_000)
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_memory(model, None, plan, replace(room, ram=8 * GIB))
+    assert caught.value.action == Action("open_settings", "vllm_offload")
+    own = Room("CPU", 64 * GIB, 60 * GIB)
+    wanted = LoadOptions(offload_bytes=1, batched=4096)
+    found = plan_checkpoint(model, None, wanted, own)
+    assert (found.offload_bytes, found.batched) == (0, 0), "there is no card"
+
+
+def test_tokens_at_once_are_as_many_as_are_set_and_enough_for_all_chats(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", GEMMA_31B)
+    plans = [
+        plan_checkpoint(model, None, LoadOptions(context=65_536, parallel=4, batched=it), LARGE)
+        for it in (8192, 1)
+    ]
+    assert [it.batched for it in plans] == [8192, 512]
+    kv = [need_of(model, None, it, LARGE).kv for it in plans]
+    assert kv[0] == model.kv_bytes(65_536, in_flight=16_384)
+    many = LoadOptions(parallel=256, batched=1, lookup=True)
+    assert plan_checkpoint(model, None, many, LARGE).batched == 256 * 5
+
+
 def test_what_is_left_to_others_is_named_where_a_model_would_take_it(tmp_path: Path) -> None:
     model = made(tmp_path / "m", QWEN3, size=4_000_000_000)
     room = replace(LARGE, free=6_500_000_000, kept=1_500_000_000)
