@@ -56,6 +56,13 @@ class EngineLoader(Protocol):
         """
         ...
 
+    def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        """Tell the context that a load would have now, in tokens; None where that takes a load.
+
+        0 is what nobody can tell.
+        """
+        ...
+
     def relevant(self, entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         """Return the options without those that change nothing for this model.
 
@@ -122,6 +129,9 @@ class LlamaLoader:
 
         header = read_header(entry.path)
         return self._fitting().report(entry.path, header, load_options, entry.drafter, cancel)
+
+    def context(self, _entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        return load_options.context
 
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options

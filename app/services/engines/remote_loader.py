@@ -50,6 +50,9 @@ class RemoteLoads:
             "Ask whoever runs that server what fits there.",
         )
 
+    def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        return load_options.context or entry.context
+
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options
 

@@ -86,6 +86,11 @@ class Runtime:
         """
         return self._loads(entry).judge(entry, load_options, cancel or CancelToken())
 
+    def context_of(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        """Tell the context that a model would be loaded with, see `EngineLoader.context`."""
+        loads = self._engines.get(entry.engine)
+        return loads.context(entry, load_options) if loads else None
+
     def lease(
         self,
         entry: ModelEntry,

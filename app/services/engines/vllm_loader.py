@@ -95,6 +95,14 @@ class VllmLoader:
 
         return judged(entry, load_options, self._installed(), self._look(), self._advised(entry))
 
+    def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        if load_options.context is not None:
+            return load_options.context
+        try:
+            return self.judge(entry, load_options, CancelToken()).plan.context
+        except EngineError:
+            return None  # told when it is loaded
+
     def relevant(self, entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         """Where something drafts for a model, auto is on; where nothing does, it is off."""
         if self._drafts(entry):
