@@ -78,7 +78,7 @@ def judged(
     least = replace(plan, context=min(plan.context, DEFAULT_CONTEXT)) if chosen else plan
     verdict = judge(need_of(checkpoint, drafter, least, room).total, have)
     parts = Parts(takes.weights, takes.kv, takes.beside, takes.drafter)
-    numbers = f"{amount(takes.total)} of {amount(have)} that may be taken on {room.name}"
+    need, free = amount(takes.total), amount(have)
     fit = Fit(
         verdict=verdict,
         need_bytes=takes.total,
@@ -86,9 +86,9 @@ def judged(
         split=Split(gpu=parts, ram=Parts(takes.ram)) if room.cards else Split(ram=parts),
         context=plan.context,
         device=room.name,
-        reason=f"It fits and takes {numbers}."
+        reason=f"It fits and takes {need} of the {free} that may be taken on {room.name}."
         if verdict != "no"
-        else f"It does not fit: it needs {numbers}.",
+        else f"It does not fit: it needs {need} of the {free} that may be taken on {room.name}.",
     )
     more = _of_chats(checkpoint, drafter, plan, room) if verdict != "no" else []
     longest = longest_context(checkpoint, drafter, plan, room)
