@@ -242,7 +242,8 @@ def need_of(
             kept.append(drafter)  # an assistant reads the model's own
 
     def kv(in_flight: int) -> int:
-        return sum(it.kv_bytes(plan.context, plan.kv_type, in_flight) for it in kept)
+        cards = max(1, room.cards)
+        return sum(it.kv_bytes(plan.context, plan.kv_type, in_flight, cards) for it in kept)
 
     # What is in work is that of all chats together.
     whole = kv(2 * plan.batched or room.in_flight) + (chats - 1) * kv(0)

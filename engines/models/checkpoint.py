@@ -212,15 +212,18 @@ class Checkpoint:
         """Whether it writes text."""
         return self.architecture.endswith(CHATS)
 
-    def kv_bytes(self, context: int, kv_type: str = "f16", in_flight: int = IN_FLIGHT) -> int:
-        """Return the KV cache of one conversation.
+    def kv_bytes(
+        self, context: int, kv_type: str = "f16", in_flight: int = IN_FLIGHT, cards: int = 1
+    ) -> int:
+        """Return the KV cache of one conversation, on all cards that share each layer together.
 
-        Layers with a window keep it and what is in work. Held against vLLM's own figure for
-        Gemma 4 31B: 27.04 GiB for 262,144 tokens, of which 8,192 are in work.
+        Layers with a window keep it and what is in work. A card has one head at least, also where
+        another has the same one. Held against vLLM's own figure for Gemma 4 31B: 27.04 GiB for
+        262,144 tokens, of which 8,192 are in work.
         """
         each = 2 if kv_type == "f16" else 1
         return sum(
-            2 * layer.heads * layer.width * each
+            2 * max(layer.heads, cards) * layer.width * each
             * min(context, context if layer.window is None else layer.window + in_flight)
             for layer in self.kv
         )  # fmt: skip

@@ -192,6 +192,13 @@ def test_sliding_layers_keep_what_is_in_work_of_all_chats_once(tmp_path: Path) -
     assert [it.in_flight for it in rooms] == [4096, 16_384, 4096]
 
 
+def test_cards_that_have_the_same_head_need_room_for_it_each(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", LLAMA_8B)
+    plan = plan_checkpoint(model, None, LoadOptions(context=4096), LARGE)
+    kv = [need_of(model, None, plan, replace(LARGE, cards=it)).kv for it in (1, 8, 16)]
+    assert kv == [kv[0], kv[0], 2 * kv[0]], "it has 8 heads"
+
+
 def test_weights_in_ram_make_room_on_the_card(tmp_path: Path) -> None:
     model = made(tmp_path / "m", LLAMA_8B, size=30_000_000_000)
     room = replace(LARGE, ram=16 * GIB)
