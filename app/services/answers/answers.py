@@ -176,10 +176,13 @@ class Answers:
         self._anyway.add(model)
 
     def with_model(self, chat: NewChat, settings: Settings) -> NewChat:
-        """Return a new chat's settings with the preferred engine's model, if none was chosen."""
-        if chat.model is None or not chat.usual:
+        """Return a new chat's settings with the preferred engine's model, if none was chosen.
+
+        Where Hearth chooses the engine, it does so for each answer.
+        """
+        if chat.model is None or not chat.usual or settings.engine == "auto":
             return chat
-        return replace(chat, model=self._prefer(chat.model, settings, self._wanted + 1))
+        return replace(chat, model=self._prefer(chat.model, settings, 1))
 
     def prepare(
         self, settings: Settings, options: AnswerOptions, chat_id: str | None = None
@@ -192,8 +195,9 @@ class Answers:
         usual = self._usual(settings, chat_id)
         chosen = resolve(settings, self._library.own, layers, lambda _: usual).settings
         called = chosen.model
-        if layers.model is None and usual == settings.model:
-            called = self._prefer(usual, chosen, max(1, self._wanted))
+        begun_so = layers.usual and layers.message.get("model") is None
+        if begun_so or (layers.model is None and usual == settings.model):
+            called = self._prefer(called, chosen, max(1, self._wanted))
         entry = self._library.find(called)
         request = ChatRequest(
             messages=(),
