@@ -343,6 +343,7 @@ class App:
             lambda: len(self.servers.list()),
             self.speeds.all,
             lambda: self.runtime.held("vllm"),
+            self.vllm.fits,
         )
 
     @once

@@ -45,7 +45,7 @@ class EngineChoice:
 
     cards: NVIDIA's, the largest first. vllm: whether it is here, and if it cannot be, why, in a
     sentence. profiles: how many servers are known. measured: speeds of this computer. loaded: the
-    model that vLLM has loaded now.
+    model that vLLM has loaded now. fits: whether vLLM's card can hold a model, with its settings.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class EngineChoice:
         profiles: Callable[[], int],
         measured: Callable[[], tuple[MeasuredSpeed, ...]],
         loaded: Callable[[], ModelEntry | None] = lambda: None,
+        fits: Callable[[ModelEntry, Settings], bool] = lambda _entry, _settings: True,
     ) -> None:
         self._library = library
         self._catalogue = cache(catalogue)
@@ -69,6 +70,7 @@ class EngineChoice:
         self._profiles = profiles
         self._measured = measured
         self._loaded = loaded
+        self._fits = fits
 
     def advise(
         self,
@@ -158,11 +160,11 @@ class EngineChoice:
             return ""
         try:
             both = self._on_both(entry)
+            if not both:
+                return ""
+            advice = self._lane(both, settings, answers)
         except UserError:
             return ""
-        if not both:
-            return ""
-        advice = self._lane(both, settings, answers)
         return advice.sentence if advice.engine == entry.engine else ""
 
     def _on_both(self, entry: ModelEntry) -> dict[str, ModelEntry]:
@@ -175,13 +177,21 @@ class EngineChoice:
         return {"llamacpp": file, "vllm": checkpoint} if same else {}
 
     def _lane(self, both: dict[str, ModelEntry], settings: Settings, answers: int) -> Advice:
+        """Choose between the two. Nobody is asked, so vLLM is chosen for no load that it refuses.
+
+        Raises SettingsInvalid.
+        """
         loaded = self._loaded()
-        return self.advise(
+        advice = self.advise(
             answers if answers >= _SEVERAL else 1,
             model=self.model_name(both["llamacpp"]),
             context=settings.context,
             loaded=loaded is not None and loaded.id == both["vllm"].id,
         )
+        if advice.engine == "llamacpp" or self._fits(both["vllm"], settings):
+            return advice
+        words = "This model needs more graphics memory in vLLM than there is."
+        return Advice("llamacpp", words, (words,), advice.rows)
 
     def use(self, engine: str) -> Settings:
         """Set the engine for models that are here for several. Raises EngineUnavailable.

@@ -103,6 +103,18 @@ def judged(
     return FitReport(fit, share, plan, False, None, sentences, _PLANNED)
 
 
+def fits_alone(
+    entry: ModelEntry, load_options: LoadOptions, profile: Profile | None, hardware: Hardware
+) -> bool:
+    """Whether a checkpoint would fit if nothing else was on the cards: another model leaves."""
+    cards = tuple(replace(card, free_bytes=card.total_bytes) for card in hardware.gpus)
+    try:
+        report = judged(entry, load_options, profile, replace(hardware, gpus=cards), None)
+    except EngineError:
+        return False
+    return report.fit.verdict != "no"
+
+
 def _of_chats(
     checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
 ) -> list[str]:

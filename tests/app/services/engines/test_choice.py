@@ -37,6 +37,7 @@ class Desk:
     cards: tuple[Card, ...] = (ADA,)
     measured: list[MeasuredSpeed] = field(default_factory=list)
     loaded: ModelEntry | None = None
+    most: int = 100_000
 
     def __post_init__(self) -> None:
         self.store = ModelStore(Database(self.root / "chats.db"))
@@ -56,6 +57,7 @@ class Desk:
             lambda: 0,
             lambda: tuple(self.measured),
             lambda: self.loaded,
+            lambda _entry, settings: settings.context <= self.most,
         )
 
     def model(self, name: str) -> ModelEntry:
@@ -137,6 +139,14 @@ def test_auto_goes_by_chats_at_once_the_context_and_what_is_loaded(desk: Desk) -
     assert answered() == STARTER_CHECKPOINT
     desk.cards = ()
     assert answered(8, 65_536) == STARTER
+
+
+def test_vllm_is_not_chosen_for_what_its_card_cannot_hold(desk: Desk) -> None:
+    long = Settings(context=131_072)
+    assert desk.choice.preferred(STARTER, long) == STARTER
+    assert "more graphics memory" in desk.choice.why(desk.library.starter, long)
+    desk.loaded = desk.library.find(STARTER_CHECKPOINT)
+    assert desk.choice.preferred(STARTER, long) == STARTER, "it is loaded with a shorter context"
 
 
 def test_the_rule_says_why_and_is_silent_where_somebody_has_chosen(desk: Desk) -> None:

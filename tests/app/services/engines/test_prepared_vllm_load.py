@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.core.models.entry import ModelEntry
-from app.services.engines.prepared_vllm_load import judged
+from app.services.engines.prepared_vllm_load import fits_alone, judged
 from app.services.models.fitting import FitReport
 from engines.hardware import Hardware, Memory
 from engines.memory.load_options import LoadOptions
@@ -54,6 +55,16 @@ def test_a_card_that_is_filled_by_a_long_context_is_no_tight_fit(entry: ModelEnt
 def test_chats_that_share_the_room_are_told_of(entry: ModelEntry) -> None:
     report = said(entry, 23, 24, context=40_960)
     assert "4 chats at once share the room; one may have 40,960 tokens." in report.sentences
+
+
+def test_whether_it_would_fit_does_not_go_by_what_another_model_takes_now(
+    entry: ModelEntry,
+) -> None:
+    full = Hardware("Linux", CPU, Memory(32 * GIB, 16 * GIB), (card("RTX", 24, 2),))
+    assert fits_alone(entry, LoadOptions(), "cuda", full)
+    assert not fits_alone(entry, LoadOptions(context=1_000_000), "cuda", full)
+    small = replace(full, gpus=(card("RTX", 8, 8),))
+    assert not fits_alone(entry, LoadOptions(), "cuda", small)
 
 
 def test_what_does_not_fit_says_what_it_needs(entry: ModelEntry) -> None:
