@@ -166,8 +166,12 @@ class LoadPlan:
     computer's own memory, whatever gpu_layers says.
     parallel: conversations that are answered at once.
     memory_share: the part of a card's memory that an engine may take, above 0, at most 1; None is
-    what is free. tensor_parallel: cards that share each layer. nodes: computers that share layers.
+    what the plan needs. tensor_parallel: cards that share each layer. nodes: computers that share
+    layers.
     adapters: LoRA adapters that can be asked for by name.
+    offload_bytes: weights of each card that stay in the computer's own memory. batched: most tokens
+    that an engine with a process of its own evaluates in one step, 0 for its own number.
+    prefix_cache: what was read of a prompt is kept for others that begin like it.
     server, served: for a model on another server, its profile's id and the model's name there;
     `model` is then that name too, and no file.
     """
@@ -194,6 +198,9 @@ class LoadPlan:
     tensor_parallel: int = 1
     nodes: int = 1
     adapters: tuple[Adapter, ...] = ()
+    offload_bytes: int = 0
+    batched: int = 0
+    prefix_cache: bool = True
     server: str = ""
     served: str = ""
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import add_revision
 from app.cli.command import Command
 from app.cli.output import Output, size, table
 from app.core.errors import ModelUnknown
+from app.core.models.entry import ModelEntry
 from app.core.models.hub import RepoFile, Repository, Variant
 from app.core.models.hub_names import HubName, hub_name, is_hub_name
 from app.core.models.load_records import LoadRecord
 from app.core.models.quantisations import best_variant, same_label
+from app.core.models.wanted import wanted_checkpoint
+from app.core.settings.fields import Settings
 from app.hub.repository import choose
 from app.services.engines.load_options import load_options_of
 from app.services.models.fitting import FitReport
@@ -33,13 +36,6 @@ _PARTS = {
 }
 
 
-class _Files(NamedTuple):
-    """A model's files: real, or sparse ones that hold the header alone."""
-
-    model: Path
-    drafter: Path | None
-
-
 def fit_model(app: App, args: argparse.Namespace, out: Output) -> int:
     """Carry out the command; returns the exit status. Raises UserError."""
     settings = app.settings.read()
@@ -50,10 +46,7 @@ def fit_model(app: App, args: argparse.Namespace, out: Output) -> int:
             raise
         entry = None
     if entry is None or (is_hub_name(args.what) and entry.files and not entry.path.exists()):
-        load_options = _with_wishes(load_options_of(settings), args)
-        files = _on_hub(app, hub_name(args.what), args.revision)
-        header = read_header(files.model)
-        report = app.fitting.report(files.model, header, load_options, files.drafter)
+        report = _on_hub(app, hub_name(args.what), settings, args)
     else:
         held = app.library.effective(entry, settings)
         load_options = _with_wishes(load_options_of(held, entry.engine), args)
@@ -70,18 +63,28 @@ def _with_wishes(load_options: LoadOptions, args: argparse.Namespace) -> LoadOpt
     )
 
 
-def _on_hub(app: App, name: HubName, revision: str) -> _Files:
-    repository = app.hub.repository(name.repo, name.revision or revision)
-    variant = _variant(app, repository, name)
-    drafter = choose(repository.files, repository.id).along_with(variant)
+def _on_hub(app: App, name: HubName, settings: Settings, args: argparse.Namespace) -> FitReport:
+    """Judge a model by the headers of its files, which lie sparse in a folder of their own."""
+    repository = app.hub.repository(name.repo, name.revision or args.revision)
 
     def headers(files: tuple[RepoFile, ...]) -> Path:
         return app.hub.headers(repository, Variant("", files), app.folder.headers)
 
-    return _Files(
-        headers(variant.files),
-        headers((drafter,)) if drafter else None,
-    )
+    checkpoint = wanted_checkpoint(repository)
+    if checkpoint is not None and not repository.variants:
+        told = (
+            it
+            for it in checkpoint.files
+            if it.path == "config.json" or it.path.endswith(".safetensors")
+        )
+        entry = ModelEntry(name.repo, name.repo, headers(tuple(told)).parent, engine="vllm")
+        return app.runtime.judge(entry, _with_wishes(load_options_of(settings, "vllm"), args))
+    variant = _variant(app, repository, name)
+    drafter = choose(repository.files, repository.id).along_with(variant)
+    model = headers(variant.files)
+    load_options = _with_wishes(load_options_of(settings), args)
+    beside = headers((drafter,)) if drafter else None
+    return app.fitting.report(model, read_header(model), load_options, beside)
 
 
 def _variant(app: App, repository: Repository, name: HubName) -> Variant:

@@ -157,5 +157,12 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
         "usage": asdict(done.usage),
         "timing": asdict(done.timing),
         "seed": done.seed,
-        "notes": list(dict.fromkeys((*(ready.loaded.notes if ready else ()), *done.notes))),
+        "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes))),
     }
+
+
+def _of_engine(ready: Ready | None) -> tuple[str, ...]:
+    """Return why this engine answers, and what it does otherwise."""
+    if ready is None:
+        return ()
+    return (*((ready.why,) if ready.why else ()), *ready.loaded.notes)

@@ -114,7 +114,7 @@ class Hub:
         return name_of_account(ask(self._gate, asking).body)
 
     def headers(self, repository: Repository, variant: Variant, folder: Path) -> Path:
-        """Fetch a variant's GGUF headers, as sparse files of the true size; returns the first.
+        """Fetch the headers of a model's files, sparse and of the true size; returns the first.
 
         They lie in `folder` by repository and commit, and are fetched once. Raises NotAModel,
         ModelDamaged, DiskFull, DataFolderReadOnly.

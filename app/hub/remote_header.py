@@ -1,10 +1,10 @@
-"""Fetches the header of a GGUF file without the rest, into a sparse file of the true size.
+"""Fetches the header of a model's file without the rest, into a sparse file of the true size.
 
 path = fetch_headers(read, variant.files, folder)
 read_header(path)  # as if the model was here
 
-Source of the format: engines/models/gguf/reader.py. Headers are some MB long, most of it the
-tokens.
+Sources of the formats: engines/models/gguf/reader.py, whose headers are some MB long, most of it
+the tokens, and engines/models/checkpoint.py. What describes a checkpoint is fetched whole.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def fetch_headers(read: Read, files: Sequence[RepoFile], folder: Path) -> Path:
     places = [folder / file.path for file in files]
     for file, place in zip(files, places, strict=True):
         if not place.is_file() or place.stat().st_size != file.size:
-            start = _header(read, file)
+            start = _begin(read, file)
             with explained(folder):
                 _keep(start, file.size, place)
     return places[0]
@@ -58,6 +58,26 @@ def forget_headers(folder: Path, older_than_s: float) -> None:
     for repository in folder.glob("*"):
         with suppress(OSError):  # it still holds a commit
             repository.rmdir()
+
+
+def _begin(read: Read, file: RepoFile) -> bytes:
+    if file.path.endswith(".safetensors"):
+        return _of_tensors(read, file)
+    if file.path.endswith(".json"):
+        return read(file, 0, min(file.size, MOST))
+    return _header(read, file)
+
+
+def _of_tensors(read: Read, file: RepoFile) -> bytes:
+    start = read(file, 0, min(file.size, FIRST))
+    end = 8 + int.from_bytes(start[:8], "little")
+    if not 8 < end <= min(file.size, MOST):
+        raise ModelDamaged(
+            f"“{Path(file.path).name}” cannot be used.",
+            "It does not begin as a safetensors file does.",
+            "Choose another repository.",
+        )
+    return start + read(file, len(start), end - len(start)) if end > len(start) else start
 
 
 def _header(read: Read, file: RepoFile) -> bytes:

@@ -111,7 +111,7 @@ class ChatSettings(QObject):
 
     def set_model(self, chat_id: str | None, model: str | None) -> None:
         """Give the chat a model; None leaves it to the assistant and the settings."""
-        self._change(chat_id, replace(self.own(chat_id), model=model))
+        self._change(chat_id, replace(self.own(chat_id), model=model, usual=False))
 
     def set_assistant(self, chat_id: str | None, assistant_id: str | None) -> None:
         """Give the chat an assistant, whose greeting goes into a chat that has not begun.

@@ -8,6 +8,9 @@ import sqlite3
 from app.core.chats.assistants import NewChat
 from app.store.db import Database
 
+_USUAL = "usual"
+"""Stands among the settings where nobody has chosen the chat's model."""
+
 
 class ChatSettingsStore:
     """The settings of chats. Each method is one transaction, safe from any thread."""
@@ -23,7 +26,9 @@ class ChatSettingsStore:
             ).fetchone()
         if row is None:
             return NewChat()
-        return NewChat(row["model"], row["assistant_id"], settings=json.loads(row["settings"]))
+        settings = json.loads(row["settings"])
+        usual = bool(settings.pop(_USUAL, False))
+        return NewChat(row["model"], row["assistant_id"], settings=settings, usual=usual)
 
     def save(self, chat_id: str, own: NewChat) -> None:
         with self._database.write() as db:
@@ -32,7 +37,8 @@ class ChatSettingsStore:
 
 def save_own(db: sqlite3.Connection, chat_id: str, own: NewChat) -> None:
     """Save a chat's own settings, within a transaction."""
+    settings = {**own.settings, **({_USUAL: True} if own.usual else {})}
     db.execute(
         "UPDATE chats SET model = ?, assistant_id = ?, settings = ? WHERE id = ?",
-        (own.model, own.assistant_id, json.dumps(dict(own.settings)), chat_id),
+        (own.model, own.assistant_id, json.dumps(settings), chat_id),
     )

@@ -177,6 +177,7 @@ class App:
             ChatLayers(ChatSettingsStore(self.database), self.assistants),
             Compacting(SummaryStore(self.database)),
             prefer=self.choice.preferred,
+            why=self.choice.why,
             local_fallback=self.local_fallback.model,
         )
 
@@ -341,6 +342,8 @@ class App:
             self.vllm.here,
             lambda: len(self.servers.list()),
             self.speeds.all,
+            lambda: self.runtime.held("vllm"),
+            self.vllm.fits,
         )
 
     @once

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from app.core.engines.advice import System
 from app.core.models.counterparts import Card
 from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
+from app.core.settings.fields import Settings
 from app.services.engines.choice import Installable
 from app.services.engines.loaders import EngineLoader
 from app.services.engines.vllm_loader import VllmLoader
@@ -64,6 +65,14 @@ class LocalVllm:
         status = next(it for it in availability(self.home) if it.name == "vllm")
         impossible = sys.platform == "darwin"
         return ("impossible" if impossible else "possible"), status.why_not or ""
+
+    def fits(self, entry: ModelEntry, settings: Settings) -> bool:
+        """Whether the card can hold a model, where others leave it. Raises SettingsInvalid."""
+        from app.services.engines.load_options import load_options_of
+        from app.services.engines.prepared_vllm_load import fits_alone
+
+        load_options = load_options_of(settings, "vllm")
+        return fits_alone(entry, load_options, self.profile(), self.look())
 
     def make(self) -> WorkerEngine:
         from app.net.server_client import worker_client

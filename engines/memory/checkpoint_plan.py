@@ -4,7 +4,9 @@ plan = plan_checkpoint(checkpoint, drafter, load_options, room)
 require_memory(checkpoint, drafter, plan, room)
 
 The need is the safetensors' bytes, those of the drafter, the KV cache of both, and what the engine
-takes beside them: a planning figure, which nothing of a card was measured for yet.
+takes beside them: a planning figure, which nothing of a card was measured for yet. A load needs
+room for one chat of its context; it takes as much as all chats at once need, as far as there is
+room, and leaves the rest of the card to other programs.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from engines.errors import Action, ContextTooLarge, NotEnoughMemory
 from engines.hardware import Gpu, Hardware
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.planner import LEAST_CONTEXT
-from engines.models.checkpoint import Checkpoint
+from engines.models.checkpoint import IN_FLIGHT, Checkpoint
 from engines.text import amount
 from engines.types import MAX_DEPTH, LoadPlan
 
@@ -29,26 +31,43 @@ BESIDE_RAM: Final = 3_000_000_000
 USUAL_DEPTH: Final = 2
 LOOKUP_DEPTH: Final = 4
 """Guesses that cost nothing to make may be more; where text is copied, nearly all of them hold."""
+_LEAST_BATCH: Final = 512
 _STEP: Final = 256
 _OLDEST: Final = (7, 5)
 _BFLOAT: Final = (8, 0)
 """The least compute capability that vLLM runs on, and from which cards have bfloat16."""
 
+_KEPT: Final = 700_000_000
+"""Bytes of a card that stay free: other programs take some more of it while vLLM runs."""
+
 _SCREEN: Final = 1_500_000_000
-"""Bytes that windows and a browser may take besides of the card that draws them."""
+"""As much stays free of the card that draws windows and a browser."""
+
+MOST_SHARE: Final = 0.92
+"""The part of a card that vLLM takes by itself. What it cannot foresee needs the rest."""
+
+_EASE: Final = 1 / 16
+"""An automatic context leaves this part of its KV cache: less may be free when vLLM starts."""
+
+_GIB: Final = 1 << 30
 
 
 @dataclass(frozen=True)
 class Room:
     """The memory for a model in vLLM. total, free: bytes of all its cards together, or of the RAM.
 
-    cards: how many share each layer; 0 is the processor.
+    cards: how many share each layer; 0 is the processor. kept: of what is free, the bytes that are
+    left to others. in_flight: tokens that vLLM has in work at a time. ram: bytes that are free
+    beside the cards.
     """
 
     name: str
     total: int
     free: int
     cards: int = 0
+    kept: int = 0
+    in_flight: int = IN_FLIGHT
+    ram: int = 0
 
     @property
     def beside(self) -> int:
@@ -56,17 +75,25 @@ class Room:
 
     def may_take(self, share: float | None) -> int:
         """Return the bytes that the engine may take. share: of the whole, as the user set it."""
-        return self.free if share is None else min(self.free, int(share * self.total))
+        if share is not None:
+            return min(self.free, int(share * self.total))
+        if not self.cards:
+            return self.free
+        return max(0, min(self.free - self.kept, int(MOST_SHARE * self.total)))
 
 
 @dataclass(frozen=True)
 class Need:
-    """The memory that a checkpoint needs, in bytes. kv: of one conversation of the context."""
+    """The memory that a checkpoint needs or takes, in bytes.
+
+    kv: of one chat, or of several. ram: weights that stay in RAM, beside all the others.
+    """
 
     weights: int
     drafter: int
     kv: int
     beside: int
+    ram: int = 0
 
     @property
     def total(self) -> int:
@@ -89,6 +116,20 @@ def vllm_cards(hardware: Hardware) -> tuple[Gpu, ...]:
     return tuple(sorted(able, key=rank))
 
 
+def kept_free(card: Gpu) -> int:
+    """Return the bytes of a card that vLLM leaves to others."""
+    return _SCREEN if card.shows else _KEPT
+
+
+def _in_flight(card: Gpu) -> int:
+    """Return the tokens that vLLM has in work on a card. Source: as that of `IN_FLIGHT`."""
+    total = card.total_bytes or 0
+    if total >= 160 * _GIB:
+        return 8 * IN_FLIGHT
+    slower = "a100" in card.name.lower() or card.capability == (12, 1)
+    return 4 * IN_FLIGHT if total >= 70 * _GIB and not slower else IN_FLIGHT
+
+
 def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
     """Return the room on a computer. card: whether vLLM's build is for NVIDIA cards.
 
@@ -102,7 +143,11 @@ def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
     # The same part of each layer goes to every card, so the fullest one decides.
     free = min((gpu.free_bytes or 0 for gpu in chosen), default=0) * len(chosen)
     total = min((gpu.total_bytes or 0 for gpu in chosen), default=0) * len(chosen)
-    return Room(chosen[0].name if chosen else "no NVIDIA card", total, free, max(1, len(chosen)))
+    kept = max(map(kept_free, chosen), default=0) * len(chosen)
+    in_flight = max(map(_in_flight, chosen), default=IN_FLIGHT)
+    name = chosen[0].name if chosen else "no NVIDIA card"
+    ram = hardware.memory.available_bytes
+    return Room(name, total, free, max(1, len(chosen)), kept, in_flight, ram)
 
 
 def plan_checkpoint(
@@ -112,7 +157,7 @@ def plan_checkpoint(
     room: Room,
     advised: int | None = None,
 ) -> LoadPlan:
-    """Plan a load; the context is as asked for, else the longest that fits, up to the usual.
+    """Plan a load; the context is as asked for, else one for which there is room.
 
     advised: tokens to draft ahead as the model's makers have it; a drafter may say itself for how
     many it was made. Raises ContextTooLarge.
@@ -139,7 +184,7 @@ def plan_checkpoint(
         most = min(most, reads)
     plan = LoadPlan(
         model=checkpoint.path,
-        context=load_options.context or min(most, DEFAULT_CONTEXT),
+        context=load_options.context or most,
         threads=load_options.threads or 0,
         batch_threads=load_options.threads or 0,
         gpu_layers=-1 if room.cards else 0,
@@ -154,31 +199,92 @@ def plan_checkpoint(
         tensor_parallel=load_options.cards,
         nodes=load_options.nodes,
         adapters=load_options.adapters,
+        offload_bytes=load_options.offload_bytes if room.cards else 0,
+        prefix_cache=load_options.prefix_cache,
     )
-    fitting = longest_context(checkpoint, drafter, plan, room)
-    if load_options.context is None and fitting is not None and fitting < plan.context:
-        return replace(plan, context=fitting)
+    if load_options.batched is not None and room.cards:
+        # Each chat has a token in every step, and those that are drafted for it.
+        least = max(_LEAST_BATCH, plan.parallel * (1 + depth))
+        plan = replace(plan, batched=max(load_options.batched, least))
+    if load_options.context is None:
+        return replace(plan, context=_roomy(checkpoint, drafter, plan, room))
     return plan
 
 
-def need_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> Need:
-    kv = checkpoint.kv_bytes(plan.context, plan.kv_type)
-    if drafter is None or plan.drafter is None or not plan.draft_max:
-        return Need(checkpoint.weight_bytes, 0, kv, room.beside)
-    if drafter.drafting is None or drafter.drafting.method != "mtp":
-        kv += drafter.kv_bytes(plan.context, plan.kv_type)  # an assistant reads the model's own
-    return Need(checkpoint.weight_bytes, drafter.weight_bytes, kv, room.beside)
+def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> int:
+    """Return the longest context for which all chats at once have room on the card.
+
+    The usual one, or the longest that fits, where that is longer: chats then share the room. On a
+    processor, which takes minutes to read more, and where other computers have a part of the
+    layers, it is never longer than that.
+    """
+    usual = min(plan.context, DEFAULT_CONTEXT)
+    usual = min(usual, longest_context(checkpoint, drafter, plan, room) or usual)
+    if not room.cards or plan.nodes > 1:
+        return usual
+    all_chats = longest_context(checkpoint, drafter, plan, room, plan.parallel, _EASE) or 0
+    return max(usual, min(plan.context, all_chats))
+
+
+def need_of(
+    checkpoint: Checkpoint,
+    drafter: Checkpoint | None,
+    plan: LoadPlan,
+    room: Room,
+    chats: int = 1,
+) -> Need:
+    """Compute the memory for so many chats of the whole context."""
+    kept = [checkpoint]
+    weights = 0
+    if drafter is not None and plan.drafter is not None and plan.draft_max:
+        weights = drafter.weight_bytes
+        if drafter.drafting is None or drafter.drafting.method != "mtp":
+            kept.append(drafter)  # an assistant reads the model's own
+
+    def kv(in_flight: int) -> int:
+        cards = max(1, room.cards)
+        return sum(it.kv_bytes(plan.context, plan.kv_type, in_flight, cards) for it in kept)
+
+    # What is in work is that of all chats together.
+    whole = kv(2 * plan.batched or room.in_flight) + (chats - 1) * kv(0)
+    in_ram = min(plan.offload_bytes * room.cards, checkpoint.weight_bytes)
+    return Need(checkpoint.weight_bytes - in_ram, weights, whole, room.beside, in_ram)
+
+
+def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> Need:
+    """Compute the memory that a load takes: for all chats at once, as far as there is room.
+
+    Computing may take twice what is planned of a card, where there is room for that as well; vLLM
+    makes KV cache of what it does not need, and of all that is left of a share that is set.
+    """
+    least = need_of(checkpoint, drafter, plan, room)
+    wanted = need_of(checkpoint, drafter, plan, room, max(1, plan.parallel))
+    spare = max(0, room.may_take(plan.memory_share) - least.total)
+    if room.cards and plan.memory_share is not None:
+        return replace(least, kv=least.kv + spare)
+    kv = min(wanted.kv, least.kv + spare)
+    more = min(room.beside, spare - (kv - least.kv)) if room.cards else 0
+    return replace(least, kv=kv, beside=least.beside + more)
 
 
 def longest_context(
-    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
+    checkpoint: Checkpoint,
+    drafter: Checkpoint | None,
+    plan: LoadPlan,
+    room: Room,
+    chats: int = 1,
+    ease: float = 0.0,
 ) -> int | None:
-    """Return the longest context that fits, in steps; None where not even the least does."""
+    """Return the longest context that fits, in steps; None where not even the least does.
+
+    chats: that have room for it. ease: part of the KV cache that stays free besides.
+    """
     most = checkpoint.context_max or DEFAULT_CONTEXT
+    have = room.may_take(plan.memory_share)
 
     def fits(context: int) -> bool:
-        need = need_of(checkpoint, drafter, replace(plan, context=context), room)
-        return need.total <= room.may_take(plan.memory_share)
+        need = need_of(checkpoint, drafter, replace(plan, context=context), room, chats)
+        return need.total + ease * need.kv <= have
 
     if fits(most):
         return most
@@ -200,7 +306,17 @@ def require_memory(
     is to be loaded anyway is not refused.
     """
     need, have = need_of(checkpoint, drafter, plan, room), room.may_take(plan.memory_share)
-    if plan.anyway or plan.nodes > 1 or need.total <= have:
+    if plan.anyway or plan.nodes > 1:
+        return
+    if need.ram > room.ram:
+        raise NotEnoughMemory(
+            f"There is not enough memory for “{checkpoint.name}” in vLLM: {amount(need.ram)} of "
+            "its weights are to stay in RAM.",
+            f"{amount(room.ram)} are free there.",
+            "Set less for the weights of vLLM in RAM, or close other programs.",
+            Action("open_settings", "vllm_offload"),
+        )
+    if need.total <= have:
         return
     shorter = longest_context(checkpoint, drafter, plan, room)
     what = (
@@ -211,11 +327,13 @@ def require_memory(
         f"Its weights take {amount(need.weights)}, the KV cache of {plan.context:,} tokens takes "
         f"{amount(need.kv)}, and computing takes {amount(need.drafter + need.beside)}."
     )
-    if need.total <= room.free:
+    if need.total <= room.free and plan.memory_share is None:
+        why = f"{why} {amount(room.free - have)} more are free, and stay so for other programs."
+    elif need.total <= room.free:
         raise NotEnoughMemory(
             what,
             f"{why} {amount(room.free)} are free, of which the settings allow that part only.",
-            "Allow vLLM more of the memory, or all that is free by setting 0.",
+            "Allow vLLM more of the memory, or set 0, with which it takes what it needs.",
             Action("open_settings", "vllm_memory"),
         )
     raise NotEnoughMemory(

@@ -108,6 +108,9 @@ def _for_vllm(
         memory_share=plan.memory_share,
         nodes=plan.nodes,
         adapters=plan.adapters,
+        offload_bytes=plan.offload_bytes,
+        batched=plan.batched,
+        prefix_cache=plan.prefix_cache,
     )
 
 
@@ -123,6 +126,8 @@ def _for_llamacpp(plan: LoadPlan, plain: LoadPlan, target: Target, notes: list[s
         notes.append("llama.cpp gives whole layers to each card, one card after the other works.")
     if plan.nodes > 1:
         notes.append("llama.cpp uses this computer only.")
+    if plan.offload_bytes:
+        notes.append("llama.cpp leaves whole layers in RAM by itself, and computes them there.")
     if plan.adapters:
         notes.append("LoRA adapters are not used with llama.cpp here.")
     if plan.draft_max and target.drafts:

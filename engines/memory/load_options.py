@@ -19,6 +19,7 @@ class LoadOptions:
     devices: names of devices as llama.cpp gives them; none is those that it would use.
     experts_in_ram: first layers whose experts stay in the computer's own memory.
     parallel, memory_share, cards, nodes, adapters: as in `LoadPlan`, for engines that have them.
+    offload_bytes, batched, prefix_cache: likewise; None for `batched` is the engine's own number.
     depth: tokens drafted ahead, where that is settled before the start. lookup: the text itself
     may draft where nothing else can, likewise.
     """
@@ -37,5 +38,8 @@ class LoadOptions:
     cards: int = 1
     nodes: int = 1
     adapters: tuple[Adapter, ...] = ()
+    offload_bytes: int = 0
+    batched: int | None = None
+    prefix_cache: bool = True
     depth: int | None = None
     lookup: bool = False

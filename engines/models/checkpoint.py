@@ -156,8 +156,9 @@ NOTHING_DRAFTS: Final = (
 )
 
 INDEX: Final = "model.safetensors.index.json"
-BATCHED: Final = 2048
-"""Tokens that vLLM evaluates in one step on cards with less than 70 GB, and on a processor."""
+IN_FLIGHT: Final = 2 * 2048
+"""Tokens that vLLM has in work at a time, in two steps, on cards with less than 70 GB and on a
+processor. Source: vLLM 0.33, `get_batch_defaults` and `max_in_flight_tokens`."""
 
 _DTYPES: Final[Mapping[str, Precision]] = {
     "bfloat16": "bf16", "float16": "fp16", "float32": "fp32", "half": "fp16",
@@ -211,16 +212,19 @@ class Checkpoint:
         """Whether it writes text."""
         return self.architecture.endswith(CHATS)
 
-    def kv_bytes(self, context: int, kv_type: str = "f16", batched: int = BATCHED) -> int:
-        """Return the KV cache of one conversation.
+    def kv_bytes(
+        self, context: int, kv_type: str = "f16", in_flight: int = IN_FLIGHT, cards: int = 1
+    ) -> int:
+        """Return the KV cache of one conversation, on all cards that share each layer together.
 
-        Layers with a window keep it and what is evaluated in one step. Held against vLLM's own
-        figure for Gemma 4 31B: 27.04 GiB for 262,144 tokens, evaluated 8,192 at a time.
+        Layers with a window keep it and what is in work. A card has one head at least, also where
+        another has the same one. Held against vLLM's own figure for Gemma 4 31B: 27.04 GiB for
+        262,144 tokens, of which 8,192 are in work.
         """
         each = 2 if kv_type == "f16" else 1
         return sum(
-            2 * layer.heads * layer.width * each
-            * min(context, context if layer.window is None else layer.window + batched)
+            2 * max(layer.heads, cards) * layer.width * each
+            * min(context, context if layer.window is None else layer.window + in_flight)
             for layer in self.kv
         )  # fmt: skip
 

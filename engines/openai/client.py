@@ -167,6 +167,11 @@ class OpenAiClient:
         """Post a body; returns JSON as `get` does."""
         return self._whole("POST", path, body, wanted, connection)
 
+    def told(self, path: str, body: Mapping[str, Any]) -> bool:
+        """Post an order; returns whether it was carried out. Takes as long as an answer may."""
+        with self._asked("POST", path, body, None, _ANSWER_S) as response:
+            return response.status_code == 200
+
     def text(self, path: str, silence_s: float = _LOOK_S) -> str | None:
         """Get the text at a path, such as /metrics; None where there is none.
 

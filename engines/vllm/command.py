@@ -14,8 +14,8 @@ from typing import Final
 
 from engines.models.checkpoint import Checkpoint
 from engines.openai.unused import MIN_P_WITH_MTP
-from engines.types import KvType, LoadPlan
-from engines.vllm.memory import cpu_cache_gib
+from engines.types import Adapter, KvType, LoadPlan
+from engines.vllm.memory import GIB, cpu_cache_gib
 from engines.vllm.parsing import Parsing, parsing_of
 from engines.vllm.provision.home import TOOLKIT, Installed
 from engines.vllm.speculation import SpeculativeConfig
@@ -115,6 +115,8 @@ def command(
     ]  # fmt: skip
     words += _on_processor(checkpoint) if cpu else _on_cards(plan, share, notes)
     words += _adapters(plan, reach)
+    if not plan.prefix_cache:
+        words.append("--no-enable-prefix-caching")
     if plan.nodes > 1:
         words += ["--pipeline-parallel-size", str(plan.nodes)]
         words += ["--distributed-executor-backend", "ray"]
@@ -165,6 +167,10 @@ def _on_cards(plan: LoadPlan, share: float | None, notes: list[str]) -> list[str
         words += ["--gpu-memory-utilization", f"{math.floor(share * 1000) / 1000:g}"]
     if plan.tensor_parallel > 1:
         words += ["--tensor-parallel-size", str(plan.tensor_parallel)]
+    if plan.offload_bytes:
+        words += ["--cpu-offload-gb", f"{plan.offload_bytes / GIB:.2f}"]
+    if plan.batched:
+        words += ["--max-num-batched-tokens", str(plan.batched)]
     if plan.experts_in_ram:
         notes.append("vLLM keeps all experts on the cards.")
     return words
@@ -175,7 +181,12 @@ def _adapters(plan: LoadPlan, reach: Callable[[Path], str]) -> list[str]:
         return []
     words = ["--enable-lora", "--max-loras", str(len(plan.adapters)), "--lora-modules"]
     words += [f"{it.name}={reach(it.path)}" for it in plan.adapters]
-    return [*words, "--max-lora-rank", str(max(_rank(it.path) for it in plan.adapters))]
+    return [*words, "--max-lora-rank", str(max_rank(plan.adapters))]
+
+
+def max_rank(adapters: Sequence[Adapter]) -> int:
+    """Return the rank that a worker needs room for; 0 without adapters."""
+    return max((_rank(it.path) for it in adapters), default=0)
 
 
 def _rank(adapter: Path) -> int:
@@ -240,6 +251,9 @@ def _environment(
         environment["VLLM_HOST_IP"] = "127.0.0.1"
     if place.key:
         environment[KEY] = place.key
+    if plan.adapters and place.socket is not None:
+        # Opens addresses that load adapters, and one of them asks for no key: not at a port.
+        environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "1"
     if cpu:
         space = cpu_cache_gib(checkpoint, plan.context, max(1, plan.parallel), spare)
         environment["VLLM_CPU_KVCACHE_SPACE"] = str(space)

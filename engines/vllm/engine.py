@@ -20,6 +20,7 @@ from engines.hardware.nvidia import load_nvml
 from engines.hardware.values import Hardware
 from engines.openai.answering import answer, measure
 from engines.types import (
+    Adapter,
     ChatRequest,
     Done,
     EngineStatus,
@@ -29,7 +30,7 @@ from engines.types import (
     Measured,
     MtpCheck,
 )
-from engines.vllm.command import command
+from engines.vllm.command import command, max_rank
 from engines.vllm.compare import check_mtp
 from engines.vllm.failures import Circumstances, Hung, gave_up
 from engines.vllm.gain_book import GainBook
@@ -38,7 +39,7 @@ from engines.vllm.hanging import Watch
 from engines.vllm.host import Host, LocalHost
 from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
 from engines.vllm.metrics import Metrics
-from engines.vllm.preparing import prepare, require_installed
+from engines.vllm.preparing import prepare, require_adapters, require_installed
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Running, Setup
 from engines.vllm.supervised import GRACE_S
@@ -166,6 +167,34 @@ class VllmEngine:
             self._setup = setup
             return report
 
+    def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+        """Change the LoRA adapters of the running worker; False where it has to start for that.
+
+        It has room for ranks up to that of its start, and for none where it started without.
+        Raises AdapterUnknown.
+        """
+        with self._guard.alone():
+            running = self._running
+            if running is None or not running.worker.well(cancel):
+                return False
+            setup, worker = running.setup, running.worker
+            now = setup.plan.adapters
+            new = [it for it in adapters if it not in now]
+            require_adapters(new, setup.checkpoint)
+            if max_rank(new) > running.most_rank:
+                return False
+            try:
+                done = all(worker.remove_adapter(it.name) for it in now if it not in adapters)
+                done = done and all(
+                    worker.add_adapter(it.name, running.reach(it.path)) for it in new
+                )
+            except EngineError:
+                return False
+            if done:
+                changed = replace(setup, plan=replace(setup.plan, adapters=adapters))
+                self._setup = running.setup = changed
+            return done
+
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """See that the loaded model's worker runs; `chat` does it too, but tells no progress.
 
@@ -285,7 +314,8 @@ class VllmEngine:
         place = launch.place
         hardware = self._look()
         cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
-        share = memory_share(cards, plan.memory_share) if installed.profile == "cuda" else None
+        on_cards = installed.profile == "cuda"
+        share = memory_share(cards, plan.memory_share, setup.takes) if on_cards else None
         told = command(
             plan,
             installed,
@@ -312,7 +342,9 @@ class VllmEngine:
         served = worker.wait(progress, cancel)
         seconds = perf_counter() - began
         context = served.context or plan.context
-        running = Running(setup, worker, self._book, context, seconds, told.notes, told.parsing)
+        running = Running(
+            setup, worker, self._book, context, seconds, told.notes, told.parsing, launch.reach
+        )
         self._running = running
         progress(1.0)
         return running

@@ -317,7 +317,7 @@ def _no_bfloat(found: _Found, around: Circumstances) -> EngineError:
     )
 
 
-@_known(r"type fp8e4nv not supported in this architecture|fp8 KV cache .* not supported")
+@_known(r"type fp8e4nv not supported in this architecture|[Ff][Pp]8 KV cache .*?not supported")
 def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         "This card cannot use an 8-bit KV cache.",

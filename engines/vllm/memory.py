@@ -6,26 +6,25 @@ from collections.abc import Sequence
 from typing import Final
 
 from engines.hardware.values import Gpu, Hardware
-from engines.memory.checkpoint_plan import BESIDE_RAM, vllm_cards
+from engines.memory.checkpoint_plan import BESIDE_RAM, MOST_SHARE, kept_free, vllm_cards
 from engines.models.checkpoint import Checkpoint
 
 GIB: Final = 1 << 30
-_MOST_SHARE: Final = 0.92
 _LEAST_SHARE: Final = 0.05
-_KEPT_FREE: Final = 700_000_000
-"""The memory left free on a card when the worker starts: others, as the screen, come back."""
-
 _CPU_SPARE: Final = 1.25
 """The processor's build keeps whole blocks, and does not make every saving of a sliding window."""
 
 
-def memory_share(cards: Sequence[Gpu], wanted: float | None) -> float | None:
+def memory_share(
+    cards: Sequence[Gpu], wanted: float | None, takes: int | None = None
+) -> float | None:
     """Return the part of each card's memory for the worker, which all of them have free.
 
-    None where no card tells. vLLM does not start where less is free than its share.
+    takes: bytes of all cards together that a plan takes; None is all that may be taken. The result
+    is None where no card tells. vLLM does not start where less is free than its share.
     """
     shares = [
-        min(_MOST_SHARE, (card.free_bytes - _KEPT_FREE) / card.total_bytes)
+        min(MOST_SHARE, (card.free_bytes - kept_free(card)) / card.total_bytes)
         for card in cards
         if card.free_bytes is not None and card.total_bytes
     ]
@@ -33,6 +32,9 @@ def memory_share(cards: Sequence[Gpu], wanted: float | None) -> float | None:
         return wanted
     if not shares:
         return None
+    if takes is not None:
+        smallest = min(card.total_bytes for card in cards if card.total_bytes)
+        shares.append(takes / len(cards) / smallest)
     # Rounded down: a share that is a little too large is refused.
     return max(_LEAST_SHARE, int(min(shares) * 1000) / 1000)
 

@@ -17,7 +17,7 @@ from engines.errors import (
     NotAChatModel,
 )
 from engines.hardware.values import Hardware
-from engines.memory.checkpoint_plan import require_memory, room_for
+from engines.memory.checkpoint_plan import require_memory, room_for, take_of
 from engines.models.checkpoint import Checkpoint, read_checkpoint, tensors_in
 from engines.types import Adapter, LoadPlan
 from engines.vllm.memory import used_cards
@@ -75,7 +75,10 @@ def prepare(
         able, advice = None, plan.mtp_note or error.why
     cpu = installed.profile == "cpu"
     cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
-    require_memory(checkpoint, drafter, plan, room_for(hardware, card=not cpu, cards=len(cards)))
+    room = room_for(hardware, card=not cpu, cards=len(cards))
+    require_memory(checkpoint, drafter, plan, room)
+    # What does not seem to fit, or is spread at vLLM's own judgement, gets all there is.
+    judged = not plan.anyway and plan.nodes == 1
     return Setup(
         plan,
         checkpoint,
@@ -84,6 +87,7 @@ def prepare(
         "CPU" if cpu else ", ".join(card.name for card in cards) or "NVIDIA",
         installed.version,
         0 if cpu else sum(card.free_bytes or 0 for card in cards),
+        take_of(checkpoint, drafter, plan, room).total if judged else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +19,7 @@ from engines.openai.values import Drafted
 from engines.openai.via import Via
 from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpReport
 from engines.vllm import mtp_status as truth
-from engines.vllm.command import MODEL
+from engines.vllm.command import MODEL, max_rank
 from engines.vllm.gain_book import DraftSpeeds, GainBook
 from engines.vllm.parsing import Parsing, added_tokens
 from engines.vllm.speculation import SpeculativeConfig
@@ -78,6 +79,7 @@ class Setup:
 
     drafts: what it drafts with. advice: why nothing can, "" where something could.
     device: what it runs on, in words. version: vLLM's. free_bytes: on its cards before it starts.
+    takes: bytes of them that the plan takes, None for all that may be taken.
     """
 
     plan: LoadPlan
@@ -87,6 +89,7 @@ class Setup:
     device: str
     version: str
     free_bytes: int = 0
+    takes: int | None = None
 
     @property
     def depth(self) -> int:
@@ -110,7 +113,8 @@ class Setup:
 class Running:
     """A ready worker with its model.
 
-    context, load_s: as the worker turned out.
+    context, load_s: as the worker turned out. reach: a path of this computer as the worker calls
+    it. most_rank: of LoRA adapters that it has room for, 0 for none.
     """
 
     def __init__(
@@ -122,8 +126,11 @@ class Running:
         load_s: float,
         notes: tuple[str, ...],
         parsing: Parsing,
+        reach: Callable[[Path], str],
     ) -> None:
         self.setup = setup
+        self.reach = reach
+        self.most_rank = max_rank(setup.plan.adapters)
         self.worker = worker
         self._book = book
         checkpoint, drafts = setup.checkpoint, setup.drafts

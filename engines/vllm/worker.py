@@ -146,6 +146,17 @@ class Worker:
         """Read its figures. Raises EngineError."""
         return read_metrics(self._api.text("/metrics") or "")
 
+    def add_adapter(self, name: str, path: str) -> bool:
+        """Load a LoRA adapter beside those that are there; False where it will not.
+
+        path: its folder as it is called where the worker runs. Raises EngineError.
+        """
+        return self._api.told("/v1/load_lora_adapter", {"lora_name": name, "lora_path": path})
+
+    def remove_adapter(self, name: str) -> bool:
+        """Unload a LoRA adapter; False where it will not. Raises EngineError."""
+        return self._api.told("/v1/unload_lora_adapter", {"lora_name": name})
+
     def crash(self) -> Exception:
         """Make the error for an end that nobody asked for, whatever its exit code was."""
         return crash_failure(self.tail, self.around, self._held.code)

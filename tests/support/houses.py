@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine, Served
-from engines.types import LoadedModel
+from engines.types import Adapter, LoadedModel
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
@@ -50,12 +50,16 @@ CRASH = EngineFailed("vLLM stopped.", "Its process ended.", "Try again.")
 
 
 class ScriptedWorker(ScriptedEngine):
-    """revived, settled: how often each was asked for. lost: why it cannot be brought back."""
+    """revived, settled: how often each was asked for. lost: why it cannot be brought back.
+
+    adapted: the names of the adapters that it was given while it ran.
+    """
 
     name = "vllm"
     lost: Exception | None = None
     revived = settled = 0
     well = True
+    adapted: Sequence[tuple[str, ...]] = ()
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         self.revived += 1
@@ -63,6 +67,10 @@ class ScriptedWorker(ScriptedEngine):
             raise self.lost
         assert self._loaded is not None
         return self._loaded
+
+    def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+        self.adapted = [*self.adapted, tuple(it.name for it in adapters)]
+        return True
 
     def settle(self) -> None:
         self.settled += 1

@@ -62,7 +62,8 @@ class Ready:
     """The model of an answer is loaded; comes before all that the engine says.
 
     called: the model as it was asked for, which may answer from its files for another engine.
-    engine: by its own name. load_options: how it was to be loaded.
+    engine: by its own name. load_options: how it was to be loaded. why: this engine answers, a
+    sentence where Hearth chose it.
     """
 
     entry: ModelEntry
@@ -70,6 +71,7 @@ class Ready:
     called: str
     engine: str
     load_options: LoadOptions
+    why: str = ""
 
 
 @dataclass(frozen=True)

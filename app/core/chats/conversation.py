@@ -28,7 +28,8 @@ class AnswerFacts:
 
     mtp: what multi-token prediction did for it; None for answers from before it was there.
     notes: what of the plan the engine did otherwise, one sentence each.
-    guessed: nobody counted the answer's tokens.
+    guessed: nobody counted the answer's tokens. why: this engine answered, a sentence where
+    Hearth chose it.
     """
 
     model: str
@@ -45,6 +46,7 @@ class AnswerFacts:
     mtp: MtpReport | None = None
     notes: tuple[str, ...] = ()
     guessed: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ LEAST_CARD: Final = 15_500_000_000
 """Bytes of a card of 16 GB, which tells a little less."""
 
 LEAST_CAPABILITY: Final = 7.5
+LONG: Final = 32_768
+"""From so many tokens a context counts as long."""
 _CLEARLY: Final = 1.1
 
 
@@ -41,7 +43,9 @@ class Situation:
 
     cards: NVIDIA's. vllm: whether it is installed or can be. why_not: why it cannot be installed, a
     sentence. chats_at_once: that have to be answered side by side. profiles: servers that are
-    known. measured: measurements on this computer, of several models perhaps.
+    known. measured: measurements on this computer, of several models perhaps. model: the one that
+    is to answer, as it is named there. context: that is set for it, in tokens; 0 is automatic.
+    loaded: vLLM has it loaded.
     """
 
     system: System
@@ -51,6 +55,9 @@ class Situation:
     chats_at_once: int = 1
     profiles: int = 0
     measured: tuple[MeasuredSpeed, ...] = ()
+    model: str = ""
+    context: int = 0
+    loaded: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,14 +84,17 @@ class Advice:
 
 
 def advise(it: Situation) -> Advice:
-    """Advise vLLM where it can run and does something better here; llama.cpp otherwise."""
+    """Advise vLLM where it can run and does something better here; llama.cpp otherwise.
+
+    What was measured here comes first. Then one person is answered by llama.cpp; several at once,
+    or a long context, by vLLM, and by whichever has the model loaded already.
+    """
     rows = (*_measured(it.measured), *_COMPARISON)
     if against := _against(it):
         return Advice("llamacpp", against[0], against, rows)
-    faster = _faster(it.measured)
-    if faster is not None:
-        words = f"Measured on this computer: vLLM writes {faster:.1f} times as fast for one chat."
-        return Advice("vllm", words, (words,), rows)
+    if shown := _shown_by(it):
+        engine, words = shown
+        return Advice(engine, words, (words,), rows)
     card = it.cards[0]
     if it.chats_at_once > 1:
         reasons = (
@@ -92,6 +102,12 @@ def advise(it: Situation) -> Advice:
             f"{card.name} has the memory for it.",
         )
         return Advice("vllm", reasons[0], reasons, rows)
+    if it.context >= LONG:
+        words = f"A context of {it.context:,} tokens: vLLM is made for long ones on a card."
+        return Advice("vllm", words, (words,), rows)
+    if it.loaded:
+        words = "vLLM has this model loaded, so it answers at once."
+        return Advice("vllm", words, (words,), rows)
     reasons = (
         "One user at a time: llama.cpp is as fast or faster, and is ready in seconds.",
         f"vLLM on {card.name} is faster for several chats or programs at once.",
@@ -118,16 +134,38 @@ def _against(it: Situation) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _faster(measured: Sequence[MeasuredSpeed]) -> float | None:
-    """Return how many times faster vLLM is for one chat, if a model measured on both shows it."""
-    speeds = {(m.engine, m.model): m.tokens_per_s for m in measured if m.at_once == 1}
-    ratios = [
-        speed / speeds["llamacpp", model]
-        for (engine, model), speed in speeds.items()
-        if engine == "vllm" and speeds.get(("llamacpp", model))
+def _shown_by(it: Situation) -> tuple[EngineName, str] | None:
+    """Return the engine that is clearly faster for so many chats, if measurements here show it.
+
+    Those of the model itself count; where it was not measured on both, those of all others do.
+    """
+    several = it.chats_at_once > 1
+    ratios = _ratios([m for m in it.measured if (m.at_once > 1) is several])
+    mine = [ratio for model, ratio in ratios if model == it.model]
+    best = max(mine or [ratio for _, ratio in ratios], default=1.0)
+    if best >= _CLEARLY and several:
+        return "vllm", f"Measured on this computer: vLLM writes {best:.1f} times as much at once."
+    if best >= _CLEARLY:
+        words = f"Measured on this computer: vLLM writes {best:.1f} times as fast for one chat."
+        return "vllm", words
+    less = 1 / best
+    if less >= _CLEARLY and several:
+        words = f"Measured on this computer: llama.cpp writes {less:.1f} times as much at once."
+        return "llamacpp", words
+    if less >= _CLEARLY:
+        words = f"Measured on this computer: llama.cpp is {less:.1f} times as fast for one chat."
+        return "llamacpp", words
+    return None
+
+
+def _ratios(measured: Sequence[MeasuredSpeed]) -> list[tuple[str, float]]:
+    """Return how many times as fast as llama.cpp vLLM is, for each model measured on both."""
+    speeds = {(m.engine, m.model, m.at_once): m.tokens_per_s for m in measured}
+    return [
+        (model, speed / other)
+        for (engine, model, at_once), speed in speeds.items()
+        if engine == "vllm" and speed and (other := speeds.get(("llamacpp", model, at_once)))
     ]
-    best = max(ratios, default=0.0)
-    return best if best >= _CLEARLY else None
 
 
 def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:

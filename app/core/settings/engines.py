@@ -16,7 +16,8 @@ class EngineSettings:
         "auto",
         "Engines",
         "Engine",
-        "For a model that both engines have. Auto takes the one that suits this computer.",
+        "For a model that both engines have. Auto goes by speeds measured here, chats at once and "
+        "the context.",
         also="backend llama.cpp vllm",
     )
     devices: str = setting(
@@ -49,12 +50,44 @@ class EngineSettings:
         0,
         "Engines",
         "Graphics memory for vLLM",
-        "Share of the card’s memory. Automatic takes what is free when it starts.",
+        "Share of the card’s memory. Automatic takes what the model and its chats need.",
         also="gpu vram",
         unit="%",
         lowest="Automatic",
         ge=0,
         le=98,
+    )
+    vllm_offload: int = setting(
+        0,
+        "Engines",
+        "Weights of vLLM in RAM",
+        "On each card. For a model larger than the card; these weights cross to it for each token, "
+        "so answers are much slower.",
+        also="cpu offload memory",
+        unit="GB",
+        lowest="None",
+        ge=0,
+        le=1000,
+    )
+    vllm_batch: int = setting(
+        0,
+        "Engines",
+        "Tokens that vLLM reads at once",
+        "Of long prompts (chunked prefill). More reads faster, takes graphics memory, and holds up "
+        "other answers.",
+        also="batch prefill prompt",
+        unit="tokens",
+        lowest="Automatic",
+        ge=0,
+        le=65536,
+    )
+    vllm_prefix_cache: bool = setting(
+        True,
+        "Engines",
+        "Prefix cache of vLLM",
+        "Chats go on without being read again, from memory that is free. Without it, nobody can "
+        "tell by the speed what others have asked.",
+        also="cache prompt privacy",
     )
     vllm_cards: int = setting(
         1,
@@ -89,7 +122,8 @@ class EngineSettings:
         "",
         "Engines",
         "LoRA adapters for vLLM",
-        "One per line: a name, an equals sign and the adapter’s folder.",
+        "One per line: a name, an equals sign and the adapter’s folder. They take graphics "
+        "memory; the first one restarts vLLM.",
         also="fine-tune lora peft",
         multiline=True,
     )

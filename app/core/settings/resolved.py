@@ -19,12 +19,14 @@ Source = Literal["settings", "model", "assistant", "chat", "message"]
 class SettingLayers:
     """The values set by assistant, chat and message, by name; None leaves one open.
 
-    `model` may be set by each. A message's layer is what was asked for it alone.
+    `model` may be set by each. A message's layer is what was asked for it alone. usual: the chat's
+    model is the one that was usual when it began, and nobody has chosen it.
     """
 
     assistant: Mapping[str, object]
     chat: Mapping[str, object]
     message: Mapping[str, object]
+    usual: bool = False
 
     @property
     def model(self) -> str | None:

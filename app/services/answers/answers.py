@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from app.core.chats.answers import AnswerEvent, AnswerOptions, Ready
@@ -58,7 +59,8 @@ class Answers:
 
     leaves_traces: the engine may keep on disk what it computed for a chat, and the list of models
     says when one has answered last. prefer: of a model that nobody has chosen for a chat and that
-    is here for several engines, the one that is to answer, both by what they are called.
+    is here for several engines, the one that is to answer, both by what they are called; it is
+    told how many answers are wanted now. why: the engine of a model was chosen, see `Ready`.
     local_fallback: the model that answers in a stored chat for which nobody has chosen one, by what
     the usual model is called: another one where that runs on a server.
     """
@@ -72,7 +74,8 @@ class Answers:
         compacting: Compacting,
         *,
         leaves_traces: bool = True,
-        prefer: Callable[[str, Settings], str] = lambda called, _: called,
+        prefer: Callable[[str, Settings, int], str] = lambda called, _settings, _count: called,
+        why: Callable[[ModelEntry, Settings, int], str] = lambda _entry, _settings, _count: "",
         local_fallback: Callable[[str], str] = lambda usual: usual,
     ) -> None:
         self._chats = chats
@@ -82,8 +85,11 @@ class Answers:
         self._compacting = compacting
         self._leaves_traces = leaves_traces
         self._prefer = prefer
+        self._why = why
         self._local_fallback = local_fallback
         self._anyway: set[str] = set()
+        self._lock = threading.Lock()
+        self._wanted = 0
 
     def write(
         self,
@@ -103,12 +109,12 @@ class Answers:
         """
         writing = writing or self.begin(answer)
         try:
-            with writing.ticket as ticket:
+            with writing.ticket as ticket, self._counted():
                 path = path_to(self._chats.messages(answer.chat_id), answer.id)
                 prepared = self.prepare(settings, options, answer.chat_id)
                 system_prompt = prepared.settings.system_prompt
                 with self._lease(prepared, progress, cancel, ticket) as model:
-                    ready = _ready(prepared, model)
+                    ready = self._ready(prepared, model)
                     yield writing.take(ready)
                     if prepared.settings.overflow == "compact":
                         prompt = yield from self._compacting.make_room(
@@ -150,7 +156,7 @@ class Answers:
             self._runtime.queue.join() as ticket,
             self._lease(prepared, progress, cancel, ticket) as model,
         ):
-            yield _ready(prepared, model)
+            yield self._ready(prepared, model)
             stop = prepared.settings.stop_repetition
             with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
                 for event in events:
@@ -170,10 +176,13 @@ class Answers:
         self._anyway.add(model)
 
     def with_model(self, chat: NewChat, settings: Settings) -> NewChat:
-        """Return a new chat's settings with the preferred engine's model, if none was chosen."""
-        if chat.model is None or not chat.usual:
+        """Return a new chat's settings with the preferred engine's model, if none was chosen.
+
+        Where Hearth chooses the engine, it does so for each answer.
+        """
+        if chat.model is None or not chat.usual or settings.engine == "auto":
             return chat
-        return replace(chat, model=self._prefer(chat.model, settings))
+        return replace(chat, model=self._prefer(chat.model, settings, 1))
 
     def prepare(
         self, settings: Settings, options: AnswerOptions, chat_id: str | None = None
@@ -186,8 +195,9 @@ class Answers:
         usual = self._usual(settings, chat_id)
         chosen = resolve(settings, self._library.own, layers, lambda _: usual).settings
         called = chosen.model
-        if layers.model is None and usual == settings.model:
-            called = self._prefer(usual, settings)
+        begun_so = layers.usual and layers.message.get("model") is None
+        if begun_so or (layers.model is None and usual == settings.model):
+            called = self._prefer(called, chosen, max(1, self._wanted))
         entry = self._library.find(called)
         request = ChatRequest(
             messages=(),
@@ -270,11 +280,26 @@ class Answers:
         if isinstance(event, Done) and self._leaves_traces:
             self._library.used(entry)
 
+    def _ready(self, prepared: Prepared, model: Lease) -> Ready:
+        """Make the event for a loaded model, with notes on settings that have no effect on it."""
+        entry, settings = prepared.entry, prepared.settings
+        differs = unmet(settings, entry.engine)
+        return Ready(
+            entry,
+            replace(model.loaded, notes=(*model.loaded.notes, *differs)),
+            settings.model,
+            model.engine_name,
+            prepared.load_options,
+            self._why(entry, settings, max(1, self._wanted)),
+        )
 
-def _ready(prepared: Prepared, model: Lease) -> Ready:
-    """Make the event for a loaded model, with notes on settings that have no effect on it."""
-    differs = unmet(prepared.settings, prepared.entry.engine)
-    loaded = replace(model.loaded, notes=(*model.loaded.notes, *differs))
-    return Ready(
-        prepared.entry, loaded, prepared.settings.model, model.engine_name, prepared.load_options
-    )
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count an answer as wanted, also while it waits for its turn."""
+        with self._lock:
+            self._wanted += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._wanted -= 1

@@ -28,6 +28,7 @@ def layers_of(own: NewChat, assistant: Assistant | None) -> SettingLayers:
         assistant=values_of(assistant) if assistant else {},
         chat={**chat, **({"model": own.model} if own.model else {})},
         message={},
+        usual=own.usual and own.model is not None,
     )
 
 

@@ -94,14 +94,16 @@ class Counting:
     def _estimated(
         self, prepared: Prepared, request: ChatRequest, path: Sequence[StoredMessage]
     ) -> Measured:
-        """Estimate with the context that is set, that the chat had last, or that is usual."""
+        """Estimate with the context that is set, that the chat had last, or that it would have."""
         name = prepared.entry.name
         last = (it.facts for it in reversed(path) if it.facts and it.facts.model == name)
         had = next((facts.context for facts in last if facts.context), None)
-        usual = min(DEFAULT_CONTEXT, self._answers.most_context(prepared.entry) or DEFAULT_CONTEXT)
-        if prepared.entry.on_server:
-            usual = prepared.entry.context  # what is usual here says nothing of a server
-        context = prepared.load_options.context or had or usual
+        context = prepared.load_options.context or had
+        if context is None:
+            context = self._runtime.context_of(prepared.entry, prepared.load_options)
+        if context is None:
+            most = self._answers.most_context(prepared.entry)
+            context = min(DEFAULT_CONTEXT, most or DEFAULT_CONTEXT)
         return estimate(request.messages, context, request.max_tokens, bytes_per_token(path))
 
 

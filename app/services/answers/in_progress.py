@@ -246,6 +246,7 @@ def ended(answer: StoredMessage, done: Done, ready: Ready) -> StoredMessage:
         mtp=done.mtp,
         notes=tuple(dict.fromkeys((*ready.loaded.notes, *done.notes))),
         guessed=done.usage.guessed,
+        why=ready.why,
     )
     asked = from_json(answer.asked)
     mark = as_json(replace(asked, seed=done.seed)) if asked else answer.asked

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 Installable = Literal["installed", "possible", "impossible"]
 
+_SEVERAL: Final = 3
+"""As many answers that are wanted at once are several: a second one waits less for the first than
+for a start of vLLM."""
+
 NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
 
 
@@ -40,7 +44,8 @@ class EngineChoice:
     Qt-free; may be used from any thread.
 
     cards: NVIDIA's, the largest first. vllm: whether it is here, and if it cannot be, why, in a
-    sentence. profiles: how many servers are known. measured: speeds of this computer.
+    sentence. profiles: how many servers are known. measured: speeds of this computer. loaded: the
+    model that vLLM has loaded now. fits: whether vLLM's card can hold a model, with its settings.
     """
 
     def __init__(
@@ -53,6 +58,8 @@ class EngineChoice:
         vllm: Callable[[], tuple[Installable, str]],
         profiles: Callable[[], int],
         measured: Callable[[], tuple[MeasuredSpeed, ...]],
+        loaded: Callable[[], ModelEntry | None] = lambda: None,
+        fits: Callable[[ModelEntry, Settings], bool] = lambda _entry, _settings: True,
     ) -> None:
         self._library = library
         self._catalogue = cache(catalogue)
@@ -62,9 +69,21 @@ class EngineChoice:
         self._vllm = vllm
         self._profiles = profiles
         self._measured = measured
+        self._loaded = loaded
+        self._fits = fits
 
-    def advise(self, chats_at_once: int = 1) -> Advice:
-        """Advise on the engine that suits. chats_at_once: answered side by side."""
+    def advise(
+        self,
+        chats_at_once: int = 1,
+        *,
+        model: str = "",
+        context: int = 0,
+        loaded: bool = False,
+    ) -> Advice:
+        """Advise on the engine that suits. chats_at_once: answered side by side.
+
+        model, context, loaded: as of `Situation`.
+        """
         here, why_not = self._vllm()
         return advise(
             Situation(
@@ -75,6 +94,9 @@ class EngineChoice:
                 chats_at_once,
                 self._profiles(),
                 self._measured(),
+                model,
+                context,
+                loaded,
             )
         )
 
@@ -107,25 +129,69 @@ class EngineChoice:
             return self._library.find(chosen.entry.id)
         raise _none_here(entry, engine, found, chosen)
 
-    def preferred(self, called: str, settings: Settings) -> str:
+    def preferred(self, called: str, settings: Settings, answers: int = 1) -> str:
         """Return the model that answers where several engines have it, as the settings want.
 
         Both by what they are called. Nobody is asked, so it is surely the same model. Auto leaves
-        a checkpoint as it is: nobody has one that was not chosen.
+        a checkpoint as it is: nobody has one that was not chosen. answers: wanted now, this one
+        included.
         """
         if self._vllm()[0] != "installed":
             return called
         try:
             entry = self._library.find(called)
-            if entry.on_server:
+            auto = settings.engine == "auto"
+            if entry.on_server or (auto and entry.engine == "vllm"):
                 return called
-            wanted: EngineName = "vllm" if settings.engine == "vllm" else "llamacpp"
-            if settings.engine == "auto":
-                wanted = "vllm" if "vllm" in (entry.engine, self.advise().engine) else "llamacpp"
-            other = self.on(entry, wanted)
-            return other.id if surely_same(entry, other, self._catalogue()) else called
+            both = self._on_both(entry)
+            wanted = (
+                self._lane(both, settings, answers).engine if auto and both else settings.engine
+            )
+            return both[wanted].id if wanted in both else called
         except UserError:
             return called  # it is here for one engine only, or the answer says what is wrong
+
+    def why(self, entry: ModelEntry, settings: Settings, answers: int = 1) -> str:
+        """Say why this engine answers with a model that both have, in a sentence.
+
+        Empty where somebody has chosen it, or where there is only one. answers: as of `preferred`.
+        """
+        if settings.engine != "auto" or entry.on_server or self._vllm()[0] != "installed":
+            return ""
+        try:
+            both = self._on_both(entry)
+            if not both:
+                return ""
+            advice = self._lane(both, settings, answers)
+        except UserError:
+            return ""
+        return advice.sentence if advice.engine == entry.engine else ""
+
+    def _on_both(self, entry: ModelEntry) -> dict[str, ModelEntry]:
+        """Return a model by the engines that have it; empty where that may be another model.
+
+        Raises EngineUnavailable where one of them does not have it, or CatalogueInvalid.
+        """
+        file, checkpoint = self.on(entry, "llamacpp"), self.on(entry, "vllm")
+        same = surely_same(file, checkpoint, self._catalogue())
+        return {"llamacpp": file, "vllm": checkpoint} if same else {}
+
+    def _lane(self, both: dict[str, ModelEntry], settings: Settings, answers: int) -> Advice:
+        """Choose between the two. Nobody is asked, so vLLM is chosen for no load that it refuses.
+
+        Raises SettingsInvalid.
+        """
+        loaded = self._loaded()
+        advice = self.advise(
+            answers if answers >= _SEVERAL else 1,
+            model=self.model_name(both["llamacpp"]),
+            context=settings.context,
+            loaded=loaded is not None and loaded.id == both["vllm"].id,
+        )
+        if advice.engine == "llamacpp" or self._fits(both["vllm"], settings):
+            return advice
+        words = "This model needs more graphics memory in vLLM than there is."
+        return Advice("llamacpp", words, (words,), advice.rows)
 
     def use(self, engine: str) -> Settings:
         """Set the engine for models that are here for several. Raises EngineUnavailable.

@@ -56,6 +56,9 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         cards=settings.vllm_cards,
         nodes=settings.vllm_nodes,
         adapters=adapters_named(settings.vllm_adapters),
+        offload_bytes=settings.vllm_offload * 1_000_000_000,
+        batched=settings.vllm_batch or None,
+        prefix_cache=settings.vllm_prefix_cache,
         depth=(depth or settings.vllm_depth or None) if settings.mtp != "off" else None,
     )
 
@@ -94,6 +97,7 @@ def _set_for_vllm(settings: Settings) -> LoadPlan:
         tensor_parallel=settings.vllm_cards,
         nodes=settings.vllm_nodes,
         adapters=tuple(Adapter(line, Path(line)) for line in lines),
+        offload_bytes=settings.vllm_offload * 1_000_000_000,
     )
 
 

@@ -56,10 +56,24 @@ class EngineLoader(Protocol):
         """
         ...
 
+    def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        """Tell the context that a load would have now, in tokens; None where that takes a load.
+
+        0 is what nobody can tell.
+        """
+        ...
+
     def relevant(self, entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         """Return the options without those that change nothing for this model.
 
         It is not loaded again for them.
+        """
+        ...
+
+    def adapt(self, before: LoadOptions, after: LoadOptions, cancel: CancelToken) -> bool:
+        """Change what is loaded to other options without a new load; False where that cannot be.
+
+        Raises EngineError.
         """
         ...
 
@@ -116,8 +130,14 @@ class LlamaLoader:
         header = read_header(entry.path)
         return self._fitting().report(entry.path, header, load_options, entry.drafter, cancel)
 
+    def context(self, _entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        return load_options.context
+
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options
+
+    def adapt(self, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken) -> bool:
+        return False
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """Do nothing: it lives and ends with Hearth."""

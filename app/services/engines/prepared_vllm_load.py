@@ -12,14 +12,16 @@ from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.hardware import Hardware
 from engines.memory.checkpoint_plan import (
+    Room,
     longest_context,
     need_of,
     plan_checkpoint,
     require_memory,
     room_for,
+    take_of,
 )
 from engines.memory.fit import Fit, Parts, Split, judge
-from engines.memory.load_options import LoadOptions
+from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.text import amount
 from engines.types import LoadedModel, LoadPlan
@@ -62,29 +64,67 @@ def judged(
     hardware: Hardware,
     advised: int | None,
 ) -> FitReport:
-    """Whether a checkpoint fits this computer in vLLM. Raises EngineError."""
+    """Whether a checkpoint fits this computer in vLLM, and what it takes. Raises EngineError.
+
+    A context that Hearth chooses fills the card, so the verdict is that on the usual one.
+    """
     checkpoint = read_checkpoint(entry.path)
     drafter, _ = drafter_of(checkpoint, entry)
     room = room_for(hardware, card=profile != "cpu", cards=load_options.cards)
     plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
-    need = need_of(checkpoint, drafter, plan, room)
+    takes = take_of(checkpoint, drafter, plan, room)
     have = room.may_take(plan.memory_share)
-    verdict = judge(need.total, have)
-    parts = Parts(need.weights, need.kv, need.beside, need.drafter)
-    numbers = f"{amount(need.total)} are needed and {amount(have)} are free on {room.name}"
+    chosen = load_options.context is None
+    least = replace(plan, context=min(plan.context, DEFAULT_CONTEXT)) if chosen else plan
+    verdict = judge(need_of(checkpoint, drafter, least, room).total, have)
+    parts = Parts(takes.weights, takes.kv, takes.beside, takes.drafter)
+    need, free = amount(takes.total), amount(have)
     fit = Fit(
         verdict=verdict,
-        need_bytes=need.total,
+        need_bytes=takes.total,
         have_bytes=have,
-        split=Split(gpu=parts) if room.cards else Split(ram=parts),
+        split=Split(gpu=parts, ram=Parts(takes.ram)) if room.cards else Split(ram=parts),
         context=plan.context,
         device=room.name,
-        reason=f"It fits: {numbers}." if verdict != "no" else f"It does not fit: {numbers}.",
+        reason=f"It fits and takes {need} of the {free} that may be taken on {room.name}."
+        if verdict != "no"
+        else f"It does not fit: it needs {need} of the {free} that may be taken on {room.name}.",
     )
+    more = _of_chats(checkpoint, drafter, plan, room) if verdict != "no" else []
     longest = longest_context(checkpoint, drafter, plan, room)
-    more = [f"A context of up to {longest:,} tokens fits."] if longest else []
+    if longest and longest > plan.context:
+        more.append(f"A context of up to {longest:,} tokens fits.")
+    if takes.ram:
+        more.append(f"{amount(takes.ram)} of the weights stay in RAM: answers are much slower.")
+    if verdict != "no" and room.cards:
+        more.append(f"{amount(room.free - takes.total)} stay free for other programs.")
     sentences = (fit.reason, *more, _PLANNED)
-    return FitReport(fit, 1.0 if room.cards else 0.0, plan, False, None, sentences, _PLANNED)
+    share = takes.total / (takes.total + takes.ram) if room.cards else 0.0
+    return FitReport(fit, share, plan, False, None, sentences, _PLANNED)
+
+
+def fits_alone(
+    entry: ModelEntry, load_options: LoadOptions, profile: Profile | None, hardware: Hardware
+) -> bool:
+    """Whether a checkpoint would fit if nothing else was on the cards: another model leaves."""
+    cards = tuple(replace(card, free_bytes=card.total_bytes) for card in hardware.gpus)
+    try:
+        report = judged(entry, load_options, profile, replace(hardware, gpus=cards), None)
+    except EngineError:
+        return False
+    return report.fit.verdict != "no"
+
+
+def _of_chats(
+    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
+) -> list[str]:
+    """Say for how many chats at once a plan has room; nothing where only one is answered."""
+    if plan.parallel < 2:
+        return []
+    whole = need_of(checkpoint, drafter, plan, room, plan.parallel).kv
+    if take_of(checkpoint, drafter, plan, room).kv >= whole:
+        return [f"{plan.parallel} chats at once have room for {plan.context:,} tokens each."]
+    return [f"{plan.parallel} chats at once share the room; one may have {plan.context:,} tokens."]
 
 
 def drafter_of(

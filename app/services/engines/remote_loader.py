@@ -50,8 +50,14 @@ class RemoteLoads:
             "Ask whoever runs that server what fits there.",
         )
 
+    def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        return load_options.context or entry.context
+
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options
+
+    def adapt(self, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken) -> bool:
+        return False
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         """Do nothing: whether the server still answers shows when it is asked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.services.engines.lease import Lease
@@ -85,6 +85,11 @@ class Runtime:
         Raises EngineError, or Cancelled.
         """
         return self._loads(entry).judge(entry, load_options, cancel or CancelToken())
+
+    def context_of(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        """Tell the context that a model would be loaded with, see `EngineLoader.context`."""
+        loads = self._engines.get(entry.engine)
+        return loads.context(entry, load_options) if loads else None
 
     def lease(
         self,
@@ -216,6 +221,12 @@ class Runtime:
             except BaseException:
                 self._close(name)  # so that the next try begins anew
                 raise
+            self._used[name] = self._clock()
+            return
+        held = self._held.get(name)
+        same = held is not None and held.entry == entry
+        if held and same and loads.adapt(held.load_options, load_options, cancel):
+            self._held[name] = replace(held, load_options=load_options)
             self._used[name] = self._clock()
             return
         load = loads.open(entry)

@@ -12,7 +12,7 @@ from engines.base import Engine, Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineError, EngineUnavailable
 from engines.models.checkpoint import CheckpointFormat
-from engines.types import LoadedModel
+from engines.types import Adapter, LoadedModel
 
 if TYPE_CHECKING:
     from app.services.engines.loaders import PreparedLoad
@@ -27,6 +27,10 @@ class WorkerEngine(Engine, Protocol):
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Start it again if it has ended. Raises EngineError or Cancelled."""
+        ...
+
+    def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+        """Change the LoRA adapters of what is loaded; returns whether that was possible."""
         ...
 
     def settle(self) -> None:
@@ -91,6 +95,14 @@ class VllmLoader:
 
         return judged(entry, load_options, self._installed(), self._look(), self._advised(entry))
 
+    def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        if load_options.context is not None:
+            return load_options.context
+        try:
+            return self.judge(entry, load_options, CancelToken()).plan.context
+        except EngineError:
+            return None  # told when it is loaded
+
     def relevant(self, entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         """Where something drafts for a model, auto is on; where nothing does, it is off."""
         if self._drafts(entry):
@@ -109,6 +121,12 @@ class VllmLoader:
             checkpoint.mtp == "embedded"
             or drafter_of(checkpoint, entry, self._checkpoints.read)[0] is not None
         )
+
+    def adapt(self, before: LoadOptions, after: LoadOptions, cancel: CancelToken) -> bool:
+        """Give a running worker other LoRA adapters, where nothing else is to change."""
+        if replace(before, adapters=after.adapters) != after:
+            return False
+        return self.engine.adapt(after.adapters, cancel)
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         self.engine.revive(progress, cancel)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from app.wiring.shipped import STARTER, STARTER_DRAFTER
 from tests.app.cli.conftest import Hearth
+from tests.engines.checkpoint_files import QWEN3, write_checkpoint
 from tests.hub.testhub import TestHub
 from tests.support.scripted import ScriptedEngine
 
@@ -76,6 +78,19 @@ class TestOnTheHub:
         there = value(capsys)
         assert there["exact"] is True
         assert there["parts"] == here["parts"]
+
+    def test_a_checkpoint_is_judged_for_vllm_before_it_is_downloaded(
+        self, hearth: Hearth, hub: TestHub, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        folder = write_checkpoint(tmp_path / "q", QWEN3, size=3_000_000)
+        names = ("config.json", "model.safetensors")
+        hub.add("ada/Guide-3B", {**{it: folder / it for it in names}, "tokenizer.json": b"{}"})
+        assert hearth("models", "fit", "ada/Guide-3B", "--context", "2048", "--json") == 0
+        fit = value(capsys)
+        assert (fit["context"], fit["exact"]) == (2048, False)
+        assert fit["parts"]["weights"] == 3_000_000  # type: ignore[index]
+        asked = [it.path for it in hub.requests if "/resolve/" in it.path]
+        assert not any("tokenizer" in it for it in asked), "only what tells its sizes"
 
     def test_a_quantisation_that_is_not_there(
         self, hearth: Hearth, capsys: pytest.CaptureFixture[str]

@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import AppError, DataFolderReadOnly, HubUnreadable, NoConnection
-from app.core.models.hub import RepoFile
+from app.core.models.hub import RepoFile, Variant
 from app.hub.client import Hub
 from app.hub.remote_header import FIRST, MOST, fetch_headers, forget_headers
 from app.wiring.shipped import STARTER
 from engines.errors import ModelDamaged, NotAModel
+from engines.models.checkpoint import read_checkpoint
 from engines.models.gguf.header import read_header
+from tests.engines.checkpoint_files import QWEN3, write_checkpoint
 from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf
 from tests.hub import faults
 from tests.hub.contents import Bytes, Joined, Made
@@ -178,3 +180,25 @@ def test_headers_that_were_fetched_long_ago_go(tmp_path: Path) -> None:
     assert [it.name for it in tmp_path.glob("*/*")] == ["2222"]
     assert [it.name for it in tmp_path.iterdir()] == ["ada--model"]
     forget_headers(tmp_path / "none", day)
+
+
+def test_a_checkpoint_is_described_by_its_beginnings(
+    hub: TestHub, client: Client, tmp_path: Path
+) -> None:
+    tensors = {f"model.layers.{it}.some.weight": [8, 4] for it in range(12_000)}
+    large = write_checkpoint(tmp_path / "large", QWEN3, tensors, size=5_000_000)
+    names = ("config.json", "model.safetensors")
+    hub.add("ada/Large", {it: large / it for it in names})
+    ask = client(None)
+    repository = ask.repository("ada/Large")
+    folder = ask.headers(repository, Variant("", repository.files), tmp_path / "headers").parent
+    found, here = read_checkpoint(folder), read_checkpoint(large)
+    assert (found.parameters, found.kv, found.weight_bytes) == (
+        here.parameters,
+        here.kv,
+        here.weight_bytes,
+    )
+    hub.add("ada/Wrong", {"config.json": b"{}", "model.safetensors": b"\xff" * 100})
+    wrong = ask.repository("ada/Wrong")
+    with pytest.raises(ModelDamaged, match="safetensors"):
+        ask.headers(wrong, Variant("", wrong.files), tmp_path / "headers")

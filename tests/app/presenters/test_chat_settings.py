@@ -16,6 +16,7 @@ from app.presenters.assistants import Assistants
 from app.presenters.chat_settings import ChatSettings
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import STORE, Tasks
+from app.services.answers.chat_layers import ChatLayers
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.settings_file import SettingsFile
@@ -125,6 +126,30 @@ def test_a_chat_keeps_the_model_it_began_with(window: Window) -> None:
     assert window.chat.model(None) == "another"
     window.chat.set_model(first, "another")
     assert window.chat.model(first) == "another"
+
+
+def test_whether_somebody_has_chosen_its_model_is_kept_with_a_chat(window: Window) -> None:
+    """Where nobody has, Hearth chooses the engine for each answer."""
+    chat_id = window.ask(None)
+    layers = ChatLayers(
+        ChatSettingsStore(window.services.database), AssistantStore(window.services.database)
+    )
+    assert layers.of(chat_id).usual
+    window.chat.set(chat_id, "temperature", 0.5)
+    window.settle()
+    assert layers.of(chat_id).usual, "that is no choice of a model"
+    window.chat.set_model(chat_id, "starter")
+    window.settle()
+    assert not layers.of(chat_id).usual
+    other = window.ask(None)
+    window.chat.set_assistant(other, "p")
+    window.settle()
+    assert layers.of(other).usual
+    window.assistants.save(replace(POET, model="starter"))
+    window.settle()
+    window.chat.set_assistant(other, "p")
+    window.settle()
+    assert not layers.of(other).usual, "the assistant has one"
 
 
 def test_an_assistants_model_takes_the_place_of_the_chats(window: Window) -> None:

@@ -105,6 +105,7 @@ _FACTS: Final = AnswerFacts(
     seed=20260711,
     finish_reason="stop",
     mtp=MtpReport("auto", True, "It guesses ahead.", "embedded", 2, 180, 141, 1.6, 2.1),
+    why="One user at a time: llama.cpp is as fast or faster, and is ready in seconds.",
 )
 _TEMPLATE: Final = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"

@@ -19,6 +19,7 @@ from engines.memory.checkpoint_plan import (
     plan_checkpoint,
     require_memory,
     room_for,
+    take_of,
 )
 from engines.memory.load_options import LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
@@ -121,7 +122,121 @@ def test_a_small_model_drafts_as_far_as_it_can_read(tmp_path: Path) -> None:
     assert (longer.context, longer.drafter, longer.draft_max) == (4096, None, 0)
     assert "reads 2,048 tokens at most" in longer.mtp_note
     eagle = made(tmp_path / "e", EAGLE3)
-    assert plan_checkpoint(target, eagle, LoadOptions(), LARGE).context == 8192
+    assert plan_checkpoint(target, eagle, LoadOptions(), LARGE).context == 40_960
+
+
+QWEN3_8B: dict[str, Any] = {
+    **QWEN3, "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "head_dim": 128, "hidden_size": 4096, "vocab_size": 151_936,
+}  # fmt: skip
+LLAMA_8B: dict[str, Any] = {
+    **QWEN3_8B, "architectures": ["LlamaForCausalLM"], "model_type": "llama",
+    "num_hidden_layers": 32, "max_position_embeddings": 131_072,
+}  # fmt: skip
+FP8 = 9_100_000_000
+"""The bytes of 8 billion weights in 8 bits."""
+
+
+def test_the_context_is_as_long_as_all_chats_at_once_have_room_for(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", LLAMA_8B, size=FP8)
+    contexts = []
+    for chats in (1, 4, 8, 32):
+        plan = plan_checkpoint(model, None, LoadOptions(parallel=chats), LARGE)
+        assert need_of(model, None, plan, LARGE, chats).total <= LARGE.may_take(None) or chats == 32
+        require_memory(model, None, plan, LARGE)
+        contexts.append(plan.context)
+    one, four, eight, many = contexts
+    assert 80_000 < one < 131_072
+    assert four == pytest.approx(one / 4, abs=256)
+    assert eight == pytest.approx(one / 8, abs=256)
+    assert many == 8192, "the usual one, which the chats then share"
+
+
+def test_what_a_model_and_its_chats_do_not_need_stays_free(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", QWEN3_8B, size=FP8)
+    large = Room("Large", 80 * GIB, 79 * GIB, cards=1)
+    plan = plan_checkpoint(model, None, LoadOptions(parallel=4), large)
+    assert plan.context == 40_960, "as long as it was trained for"
+    takes = take_of(model, None, plan, large)
+    assert takes.weights == model.weight_bytes
+    assert takes.kv == 4 * model.kv_bytes(40_960)
+    assert takes.total < 0.5 * large.total
+    short = plan_checkpoint(model, None, LoadOptions(context=4096, parallel=2), large)
+    assert take_of(model, None, short, large).total < FP8 + 2 * BESIDE_CARD + 2 * 10**9
+
+
+def test_as_much_is_taken_as_there_is_where_not_all_chats_have_room(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", LLAMA_8B, size=FP8)
+    plan = plan_checkpoint(model, None, LoadOptions(context=65_536, parallel=4), LARGE)
+    assert need_of(model, None, plan, LARGE).total < LARGE.may_take(None)
+    assert take_of(model, None, plan, LARGE).total == LARGE.may_take(None)
+    set_share = replace(plan, context=1024, parallel=1, memory_share=0.8)
+    assert take_of(model, None, set_share, LARGE).total == LARGE.may_take(0.8), "as it is set"
+
+
+def test_on_a_processor_the_context_stays_the_usual(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", LLAMA_8B, size=FP8)
+    own = Room("CPU", 64 * GIB, 60 * GIB)
+    assert plan_checkpoint(model, None, LoadOptions(parallel=4), own).context == 8192
+
+
+def test_sliding_layers_keep_what_is_in_work_of_all_chats_once(tmp_path: Path) -> None:
+    """And cards that read more of a prompt in one step have more of it in work."""
+    model = made(tmp_path / "m", GEMMA_31B)
+    plan = plan_checkpoint(model, None, LoadOptions(context=65_536, parallel=4), LARGE)
+    one, four = (need_of(model, None, plan, LARGE, chats).kv for chats in (1, 4))
+    assert one == model.kv_bytes(65_536)
+    assert four == one + 3 * model.kv_bytes(65_536, in_flight=0)
+    cards = (card("RTX 4090", 24, 23), card("H100", 80, 79), card("A100", 80, 79))
+    rooms = [room_for(Hardware("Linux", CPU, Memory(1, 1), (it,)), card=True) for it in cards]
+    assert [it.in_flight for it in rooms] == [4096, 16_384, 4096]
+
+
+def test_cards_that_have_the_same_head_need_room_for_it_each(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", LLAMA_8B)
+    plan = plan_checkpoint(model, None, LoadOptions(context=4096), LARGE)
+    kv = [need_of(model, None, plan, replace(LARGE, cards=it)).kv for it in (1, 8, 16)]
+    assert kv == [kv[0], kv[0], 2 * kv[0]], "it has 8 heads"
+
+
+def test_weights_in_ram_make_room_on_the_card(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", LLAMA_8B, size=30_000_000_000)
+    room = replace(LARGE, ram=16 * GIB)
+    with pytest.raises(NotEnoughMemory):
+        require_memory(model, None, plan_checkpoint(model, None, LoadOptions(), room), room)
+    plan = plan_checkpoint(model, None, LoadOptions(offload_bytes=12_000_000_000), room)
+    require_memory(model, None, plan, room)
+    need = need_of(model, None, plan, room)
+    assert (need.weights, need.ram) == (18_000_000_000, 12_000_000_000)
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_memory(model, None, plan, replace(room, ram=8 * GIB))
+    assert caught.value.action == Action("open_settings", "vllm_offload")
+    own = Room("CPU", 64 * GIB, 60 * GIB)
+    wanted = LoadOptions(offload_bytes=1, batched=4096)
+    found = plan_checkpoint(model, None, wanted, own)
+    assert (found.offload_bytes, found.batched) == (0, 0), "there is no card"
+
+
+def test_tokens_at_once_are_as_many_as_are_set_and_enough_for_all_chats(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", GEMMA_31B)
+    plans = [
+        plan_checkpoint(model, None, LoadOptions(context=65_536, parallel=4, batched=it), LARGE)
+        for it in (8192, 1)
+    ]
+    assert [it.batched for it in plans] == [8192, 512]
+    kv = [need_of(model, None, it, LARGE).kv for it in plans]
+    assert kv[0] == model.kv_bytes(65_536, in_flight=16_384)
+    many = LoadOptions(parallel=256, batched=1, lookup=True)
+    assert plan_checkpoint(model, None, many, LARGE).batched == 256 * 5
+
+
+def test_what_is_left_to_others_is_named_where_a_model_would_take_it(tmp_path: Path) -> None:
+    model = made(tmp_path / "m", QWEN3, size=4_000_000_000)
+    room = replace(LARGE, free=6_500_000_000, kept=1_500_000_000)
+    plan = plan_checkpoint(model, None, LoadOptions(context=4096), room)
+    with pytest.raises(NotEnoughMemory) as caught:
+        require_memory(model, None, plan, room)
+    assert "1.5 GB more are free, and stay so for other programs" in caught.value.why
 
 
 def test_a_context_that_does_not_fit_becomes_shorter_or_is_refused_with_the_one_that_does(

@@ -55,13 +55,13 @@ def test_the_starters_pair() -> None:
 def test_two_of_the_starters_four_layers_keep_nothing_of_their_own() -> None:
     target = read_checkpoint(TARGET)
     # One with a window of 128 tokens and heads of 64, one with heads of 128, two bytes each.
-    assert target.kv_bytes(4096) == 2 * 2 * (64 * min(4096, 128 + 2048) + 128 * 4096)
+    assert target.kv_bytes(4096) == 2 * 2 * (64 * min(4096, 128 + 2 * 2048) + 128 * 4096)
     assert target.kv_bytes(4096, "q8_0") * 2 == target.kv_bytes(4096)
 
 
 def test_the_cache_of_a_large_model_is_what_vllm_says(tmp_path: Path) -> None:
     found = read_checkpoint(write_checkpoint(tmp_path / "m", GEMMA_31B))
-    assert found.kv_bytes(262_144, batched=8192) / 2**30 == pytest.approx(27.04, abs=0.02)
+    assert found.kv_bytes(262_144, in_flight=8192) / 2**30 == pytest.approx(27.04, abs=0.02)
 
 
 @pytest.mark.parametrize(

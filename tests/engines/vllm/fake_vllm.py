@@ -10,6 +10,7 @@ It is started as vLLM is, and its folder's behaviour.json says what it does:
 - at SIGTERM it ends its engine and itself; "obstinate": it ignores that;
 - "orphan": its worker leaves a process in a session of its own;
 - "deserts": each of its processes leaves others that have but its variables, one many of them;
+- adapters that are loaded and unloaded are written to adapters.log; "refuses": one that is not;
 - "fails": lines that it prints instead of loading, before it exits with 1;
 - when its engine dies it ends with the exit code 0, and a stream with an error in it.
 """
@@ -119,6 +120,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send(401, '{"error":"Unauthorized"}')
             return
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path.endswith("_lora_adapter"):
+            self.adapt(body)
+            return
         if self.path == "/tokenize":
             text = json.dumps(body.get("messages") or body.get("prompt"))
             self.send(200, json.dumps({"tokens": list(range(len(text) // 4))}))
@@ -135,6 +139,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             pass  # the client hung up
         finally:
             running.pop()
+
+    def adapt(self, body: dict[str, str]) -> None:
+        """Load or unload an adapter, as far as the variable allows it; "refuses" names one."""
+        if os.environ.get("VLLM_ALLOW_RUNTIME_LORA_UPDATING") != "1":
+            self.send(404, '{"detail":"Not Found"}')
+        elif body["lora_name"] == BEHAVIOUR.get("refuses"):
+            self.send(500, '{"error":{"message":"it does not fit","code":500}}')
+        else:
+            with (HERE / "adapters.log").open("a") as log:
+                log.write(f"{self.path.split('/')[-1][:4]} {body['lora_name']}\n")
+            self.send(200, "Success")
 
     def stream(self, most: int) -> None:
         self.event({"choices": [{"index": 0, "delta": {"role": "assistant"}}]}, 0)

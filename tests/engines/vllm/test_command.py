@@ -133,6 +133,27 @@ def test_adapters(tmp_path: Path) -> None:
     assert after(told.words, "--max-loras") == "2"
 
 
+def test_adapters_come_and_go_at_a_socket_alone(tmp_path: Path) -> None:
+    """At a port, vLLM opens an address for them that asks for no key."""
+    variable = "VLLM_ALLOW_RUNTIME_LORA_UPDATING"
+    plan = replace(PLAN, adapters=(Adapter("law", tmp_path),))
+    assert made(plan).environment[variable] == "1"
+    port = WorkerPlace(Path("/data"), Path("/data/run/x"), port=20001, key="x")
+    assert variable not in made(plan, place=port).environment
+    assert variable not in made().environment
+
+
+def test_weights_in_ram_tokens_at_once_and_no_prefix_cache() -> None:
+    plan = replace(PLAN, offload_bytes=4_000_000_000, batched=4096, prefix_cache=False)
+    words = made(plan).words
+    assert after(words, "--cpu-offload-gb") == "3.73", "GiB, for each card"
+    assert after(words, "--max-num-batched-tokens") == "4096"
+    assert "--no-enable-prefix-caching" in words
+    cpu = made(plan, "cpu", share=None).words
+    assert "--no-enable-prefix-caching" in cpu
+    assert not {"--cpu-offload-gb", "--max-num-batched-tokens"} & set(cpu)
+
+
 def test_on_the_processor() -> None:
     told = made(PLAN, "cpu", share=None)
     assert "--enforce-eager" in told.words

@@ -130,6 +130,16 @@ ROWS = [
     ),
     (
         (
+            "(EngineCore pid=2) ERROR [x.py:9] ValueError: FP8 KV cache is not supported by the"
+            " Triton attention backend on NVIDIA RTX 3090 (compute capability 8.6)"
+        ),
+        "engine_unavailable",
+        "open_settings",
+        "kv_type",
+        "8-bit KV cache",
+    ),
+    (
+        (
             "(EngineCore pid=2) ERROR [x.py:9] torch.AcceleratorError: CUDA error: no kernel"
             " image is available for execution on the device"
         ),

@@ -55,6 +55,29 @@ def test_the_share_is_what_is_free() -> None:
     assert memory_share([card(20 * GB)], None) * 24 * GB <= 20 * GB - 0.7 * GB  # type: ignore[operator]
 
 
+def test_the_share_is_no_more_than_a_plan_takes() -> None:
+    assert memory_share([card(23 * GB)], None, 12 * GB) == 0.5
+    assert memory_share([card(23 * GB)] * 2, None, 12 * GB) == 0.25, "each takes its half"
+    assert memory_share([card(10 * GB)], None, 12 * GB) == pytest.approx(0.387, abs=0.001)
+    assert memory_share([card(23 * GB)], 0.9, 12 * GB) == 0.9, "as it is wanted"
+
+
+def test_the_card_that_draws_the_screen_keeps_more_free() -> None:
+    shows = replace(card(20 * GB), shows=True)
+    assert memory_share([shows], None) == pytest.approx(18.5 / 24, abs=0.001)
+    rooms = [room_for(machine(it), card=True) for it in (card(20 * GB), shows)]
+    assert [it.free - it.may_take(None) for it in rooms] == [int(0.7 * GB), int(1.5 * GB)]
+
+
+def test_a_worker_is_told_to_take_what_its_plan_needs(tmp_path: Path) -> None:
+    folder = made(tmp_path / "m", GEMMA)
+    setup = prepare(replace(plan_for(folder), parallel=4), CUDA, machine(card(23 * GB)))
+    assert setup.takes is not None
+    assert setup.takes < 5 * GB, "a small model leaves the card to others"
+    for plan in (replace(plan_for(folder), anyway=True), replace(plan_for(folder), nodes=2)):
+        assert prepare(plan, CUDA, machine(card(23 * GB))).takes is None
+
+
 def test_cards_are_chosen_by_number() -> None:
     one, two = card(1 * GB), card(2 * GB)
     both = machine(one, two)
@@ -82,7 +105,7 @@ def plan_for(folder: Path, context: int = 4096) -> LoadPlan:
 
 def test_what_cannot_fit_is_refused_before_the_start(tmp_path: Path) -> None:
     folder = made(tmp_path / "m", GEMMA)
-    room = machine(card(2 * GB + 512 * 10_000))
+    room = machine(card(int(2.7 * GB) + 512 * 10_000))
     with pytest.raises(NotEnoughMemory):
         prepare(plan_for(folder, 100_000), CUDA, room)
     assert prepare(plan_for(folder, 8_000), CUDA, room).device == "NVIDIA RTX"

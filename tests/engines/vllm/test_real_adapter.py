@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from engines.cancel import CancelToken
+from engines.errors import AdapterUnknown
 from engines.types import Adapter
 from engines.vllm.provision.home import Installed
 from tests.engines.contract import answer, ask
@@ -37,9 +38,9 @@ def shapes() -> dict[str, list[int]]:
     }
 
 
-def make_adapter(folder: Path) -> Path:
+def make_adapter(folder: Path, seed: int = 1) -> Path:
     """One that turns the model's words into others, in peft's format."""
-    dice = random.Random(1)
+    dice = random.Random(seed)
     folder.mkdir()
     tensors: dict[str, tuple[list[int], bytes]] = {}
     for name, (outputs, inputs) in shapes().items():
@@ -75,10 +76,21 @@ def test_an_adapter_answers_by_its_name(vllm: Installed, tmp_path: Path) -> None
         plain = answer(engine, question)
         changed = answer(engine, replace(question, adapter="pirate"))
         again = answer(engine, question)
+        started = engine.worker
+        other = Adapter("other", make_adapter(tmp_path / "other", seed=2))
+        assert engine.adapt((adapter, other), CancelToken())
+        added = answer(engine, replace(question, adapter="other"))
+        assert engine.adapt((other,), CancelToken())
+        left = answer(engine, replace(question, adapter="other"))
+        with pytest.raises(AdapterUnknown):
+            answer(engine, replace(question, adapter="pirate"))
+        assert engine.worker is started
     finally:
         engine.close()
 
     assert plain == again
     assert changed
     assert changed != plain
+    assert added not in {plain, changed}
+    assert left == added
     assert "Hearth" in plain

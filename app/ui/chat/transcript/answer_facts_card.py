@@ -51,6 +51,7 @@ def rows_of(answer: StoredMessage) -> list[Row]:
 def _of_facts(facts: AnswerFacts) -> list[Row]:
     rows = [
         (_tr("facts", "Engine"), proper_name(facts.engine)),
+        (_tr("facts", "Why this engine"), translated(facts.why)),
         (
             _tr("facts", "Answer"),
             tokens(facts.completion_tokens, guessed=facts.guessed),

@@ -49,8 +49,42 @@ def test_what_was_measured_here_counts_more_than_what_others_report() -> None:
         "60 tokens a second",
     )
     assert found.rows[0].measured
-    slower = (speeds[0], replace(speeds[1], tokens_per_s=41.0))
-    assert advise(replace(LINUX, measured=slower)).engine == "llamacpp"
+    even = (speeds[0], replace(speeds[1], tokens_per_s=41.0))
+    assert "One user" in advise(replace(LINUX, measured=even)).sentence
+    slower = (speeds[0], replace(speeds[1], tokens_per_s=20.0))
+    found = advise(replace(LINUX, measured=slower, context=65_536))
+    assert found.engine == "llamacpp"
+    assert "llama.cpp is 2.0 times as fast for one chat" in found.sentence
+
+
+def test_for_several_chats_what_was_measured_of_several_counts() -> None:
+    speeds = (
+        MeasuredSpeed("llamacpp", "Gemma", 1, 60.0), MeasuredSpeed("vllm", "Gemma", 1, 30.0),
+        MeasuredSpeed("llamacpp", "Gemma", 8, 60.0), MeasuredSpeed("vllm", "Gemma", 8, 240.0),
+    )  # fmt: skip
+    one, many = (advise(replace(LINUX, measured=speeds, chats_at_once=n)) for n in (1, 4))
+    assert (one.engine, many.engine) == ("llamacpp", "vllm")
+    assert "4.0 times as much at once" in many.sentence
+    alike = tuple(replace(it, tokens_per_s=60.0) for it in speeds)
+    assert "4 chats at once" in advise(replace(LINUX, measured=alike, chats_at_once=4)).sentence
+
+
+def test_the_model_s_own_measurement_counts_before_those_of_others() -> None:
+    speeds = (
+        MeasuredSpeed("llamacpp", "Gemma", 1, 40.0), MeasuredSpeed("vllm", "Gemma", 1, 60.0),
+        MeasuredSpeed("llamacpp", "Qwen", 1, 40.0), MeasuredSpeed("vllm", "Qwen", 1, 30.0),
+    )  # fmt: skip
+    found = [advise(replace(LINUX, measured=speeds, model=it)) for it in ("Gemma", "Qwen", "Phi")]
+    assert [it.engine for it in found] == ["vllm", "llamacpp", "vllm"]
+
+
+def test_a_long_context_and_a_model_that_is_loaded_speak_for_vllm_on_a_card() -> None:
+    long = advise(replace(LINUX, context=65_536))
+    assert (long.engine, "65,536 tokens" in long.sentence) == ("vllm", True)
+    assert advise(replace(LINUX, context=16_384)).engine == "llamacpp"
+    loaded = advise(replace(LINUX, loaded=True))
+    assert (loaded.engine, "has this model loaded" in loaded.sentence) == ("vllm", True)
+    assert advise(replace(LINUX, cards=(), context=65_536, loaded=True)).engine == "llamacpp"
 
 
 def test_many_users_have_a_line_of_their_own_and_servers_none() -> None:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from app.core.chats.answers import AnswerEvent, AnswerOptions, Ended
+from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import StoredMessage
 from app.core.errors import DatabaseBusy, DiskFull
+from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.services.answers import in_progress
+from app.services.answers.answers import Answers
+from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.compacting import Compacting
+from app.store.assistants import AssistantStore
+from app.store.chat_settings import ChatSettingsStore
+from app.store.summaries import SummaryStore
+from app.ui.chat.transcript.answer_facts_card import rows_of
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.types import Message
@@ -62,6 +74,86 @@ def test_what_differs_is_kept_with_the_answer(services: Services) -> None:
     assert facts.notes[:2] == ("Of the load.", "Twice.")
     assert "whole layers" in facts.notes[2]
     assert facts.notes[3:] == ("Of the answer.",)
+
+
+def test_the_reason_for_its_engine_is_kept_with_the_answer(services: Services) -> None:
+    asked: list[int] = []
+
+    def prefer(called: str, _settings: Settings, answers: int) -> str:
+        asked.append(answers)
+        return called
+
+    def why(entry: ModelEntry, _settings: Settings, answers: int) -> str:
+        return f"{entry.name} for {answers}."
+
+    layers = ChatLayers(ChatSettingsStore(services.database), AssistantStore(services.database))
+    answers = Answers(
+        services.chats,
+        services.library,
+        services.runtime,
+        layers,
+        Compacting(SummaryStore(services.database)),
+        prefer=prefer,
+        why=why,
+    )
+    first, second = (services.chats.ask(None, it)[1] for it in ("Hi", "Ho"))
+
+    def begun(answer: StoredMessage) -> Iterator[AnswerEvent]:
+        return answers.write(answer, Settings(), AnswerOptions(), lambda _: None, CancelToken())
+
+    writing = begun(first)
+    next(writing)
+    facts = ended(list(writing)).facts
+    assert facts is not None
+    assert facts.why == "Starter guide for 1."
+    assert dict(rows_of(services.chats.path(first.chat_id)[-1]))["Why this engine"] == facts.why
+    list(begun(second))
+    assert asked == [1, 1]
+    begins = answers.with_model(NewChat("starter", usual=True), Settings())
+    third = services.chats.ask(None, "Hey", "auto", begins)[1]
+    writing = begun(third)
+    next(writing)
+    answers.prepare(Settings(), AnswerOptions(), third.chat_id)
+    list(writing)
+    assert asked == [1, 1, 1, 1], "one that is asked of each time, as it was not chosen"
+    own = ChatSettingsStore(services.database)
+    own.save(third.chat_id, replace(own.get(third.chat_id), usual=False))
+    answers.prepare(Settings(), AnswerOptions(), third.chat_id)
+    assert len(asked) == 4, "now it is chosen"
+
+
+def test_an_answer_counts_as_wanted_from_when_it_is_asked_for_until_it_has_ended(
+    services: Services,
+) -> None:
+    counts: list[int] = []
+
+    def prefer(called: str, _settings: Settings, answers: int) -> str:
+        counts.append(answers)
+        return called
+
+    services.answers._prefer = prefer
+    chats = [services.chats.ask(None, it)[1] for it in ("Hi", "Ho")]
+    first = services.answers.write(
+        chats[0], Settings(), AnswerOptions(), lambda _: None, CancelToken()
+    )
+    next(first)
+    services.answers.prepare(Settings(), AnswerOptions())
+    list(first)
+    services.answers.prepare(Settings(), AnswerOptions())
+    assert counts == [1, 1, 1]
+    thread = Thread(target=lambda: write(services, chats[1]))
+    held = services.answers.write(
+        services.chats.ask(None, "Hey")[1], Settings(), AnswerOptions(), lambda _: None,
+        CancelToken(),
+    )  # fmt: skip
+    next(held)
+    thread.start()
+    deadline = time.monotonic() + 60
+    while len(counts) < 5 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    list(held)
+    thread.join()
+    assert counts[3:] == [1, 2], "also while it waits for its turn"
 
 
 def save_always(monkeypatch: pytest.MonkeyPatch) -> None:

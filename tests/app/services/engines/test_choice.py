@@ -36,6 +36,8 @@ class Desk:
     why_not: str = ""
     cards: tuple[Card, ...] = (ADA,)
     measured: list[MeasuredSpeed] = field(default_factory=list)
+    loaded: ModelEntry | None = None
+    most: int = 100_000
 
     def __post_init__(self) -> None:
         self.store = ModelStore(Database(self.root / "chats.db"))
@@ -54,6 +56,8 @@ class Desk:
             lambda: (self.here, self.why_not),
             lambda: 0,
             lambda: tuple(self.measured),
+            lambda: self.loaded,
+            lambda _entry, settings: settings.context <= self.most,
         )
 
     def model(self, name: str) -> ModelEntry:
@@ -122,6 +126,40 @@ def test_auto_goes_by_what_was_measured_here(desk: Desk) -> None:
         MeasuredSpeed("llamacpp", STARTER, 1, 10.0), MeasuredSpeed("vllm", STARTER, 1, 20.0),
     ]  # fmt: skip
     assert desk.choice.preferred(STARTER, Settings()) == STARTER_CHECKPOINT
+
+
+def test_auto_goes_by_chats_at_once_the_context_and_what_is_loaded(desk: Desk) -> None:
+    def answered(answers: int = 1, context: int = 0) -> str:
+        return desk.choice.preferred(STARTER, Settings(context=context), answers)
+
+    assert (answered(), answered(2)) == (STARTER, STARTER)
+    assert answered(3) == STARTER_CHECKPOINT
+    assert answered(context=65_536) == STARTER_CHECKPOINT
+    desk.loaded = desk.library.find(STARTER_CHECKPOINT)
+    assert answered() == STARTER_CHECKPOINT
+    desk.cards = ()
+    assert answered(8, 65_536) == STARTER
+
+
+def test_vllm_is_not_chosen_for_what_its_card_cannot_hold(desk: Desk) -> None:
+    long = Settings(context=131_072)
+    assert desk.choice.preferred(STARTER, long) == STARTER
+    assert "more graphics memory" in desk.choice.why(desk.library.starter, long)
+    desk.loaded = desk.library.find(STARTER_CHECKPOINT)
+    assert desk.choice.preferred(STARTER, long) == STARTER, "it is loaded with a shorter context"
+
+
+def test_the_rule_says_why_and_is_silent_where_somebody_has_chosen(desk: Desk) -> None:
+    guide = desk.library.starter
+    checkpoint = desk.library.find(STARTER_CHECKPOINT)
+    assert "One user at a time" in desk.choice.why(guide, Settings())
+    assert desk.choice.why(checkpoint, Settings()) == "", "somebody has chosen it"
+    assert "3 chats at once" in desk.choice.why(checkpoint, Settings(), 3)
+    assert desk.choice.why(guide, Settings(), 3) == ""
+    assert desk.choice.why(guide, replace(Settings(), engine="llamacpp")) == ""
+    assert desk.choice.why(desk.model("mine"), Settings()) == "", "there is only one"
+    desk.here = "possible"
+    assert desk.choice.why(guide, Settings()) == ""
 
 
 def test_auto_leaves_a_checkpoint_that_was_chosen(desk: Desk) -> None:

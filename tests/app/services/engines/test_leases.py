@@ -105,6 +105,12 @@ class WatchedLoads:
         self.entry = entry
         return self
 
+    def context(self, _entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        return load_options.context
+
+    def adapt(self, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken) -> bool:
+        return False
+
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options
 

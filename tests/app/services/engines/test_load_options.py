@@ -16,7 +16,8 @@ from engines.types import EngineName
 SET: dict[str, Any] = {
     "context": 2048, "threads": 3, "gpu_layers": 5, "kv_type": "q8_0", "devices": "CUDA0, CUDA1,",
     "experts_in_ram": 4, "vllm_parallel": 8, "vllm_memory": 50, "vllm_cards": 2, "vllm_nodes": 3,
-    "vllm_depth": 3, "vllm_adapters": "law = /adapters/law\n\nverse=/v",
+    "vllm_offload": 4, "vllm_batch": 4096, "vllm_prefix_cache": False, "vllm_depth": 3,
+    "vllm_adapters": "law = /adapters/law\n\nverse=/v",
 }  # fmt: skip
 
 
@@ -38,6 +39,8 @@ def test_for_vllm() -> None:
     found = load_options_of(settings(**SET), "vllm")
     assert (found.context, found.kv_type, found.parallel) == (2048, "q8_0", 8)
     assert (found.memory_share, found.cards, found.nodes, found.depth) == (0.5, 2, 3, 3)
+    assert (found.offload_bytes, found.batched) == (4_000_000_000, 4096)
+    assert not found.prefix_cache
     assert [(it.name, it.path) for it in found.adapters] == [
         ("law", Path("/adapters/law").absolute()),
         ("verse", Path("/v").absolute()),
@@ -48,6 +51,7 @@ def test_for_vllm() -> None:
 def test_what_is_left_open_is_left_to_the_plan() -> None:
     found = load_options_of(settings(), "vllm")
     assert (found.context, found.memory_share, found.depth) == (None, None, None)
+    assert (found.offload_bytes, found.batched, found.prefix_cache) == (0, None, True)
     assert load_options_of(settings(), "vllm", depth=5).depth == 5
 
 

@@ -19,7 +19,7 @@ from engines.errors import Action, Cancelled, EngineUnavailable
 from engines.hardware import detect
 from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine
-from engines.types import ChatRequest, Message, Sampling
+from engines.types import Adapter, ChatRequest, LoadedModel, Message, Sampling
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.houses import CRASH, SERVED, House, a_house
 
@@ -157,6 +157,23 @@ def test_a_comparison_with_and_without_drafts_is_work(house: House) -> None:
         lease.check_mtp(request, 2, CancelToken())
     assert house.runtime.idle_s("vllm") == 0.0
     assert not house.runtime.stop_idle("vllm", 60.0)
+
+
+def test_another_adapter_alone_loads_nothing_anew(house: House, tmp_path: Path) -> None:
+    entry = house.library.find(STARTER_CHECKPOINT)
+    law = Adapter("law", tmp_path)
+
+    def lease(load_options: LoadOptions) -> LoadedModel:
+        with house.runtime.lease(entry, load_options, lambda _: None, CancelToken()) as lease:
+            return lease.loaded
+
+    first = lease(LoadOptions(parallel=2))
+    assert lease(LoadOptions(parallel=2, adapters=(law,))) is first
+    assert lease(LoadOptions(parallel=2)) is first
+    assert house.worker.adapted == [("law",), ()]
+    assert house.worker.closed == 0
+    lease(LoadOptions(parallel=3, adapters=(law,)))
+    assert house.worker.closed == 1, "more than adapters is another"
 
 
 def test_an_engine_that_is_not_here_says_so(house: House) -> None:

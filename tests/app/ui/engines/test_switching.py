@@ -177,8 +177,8 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     monkeypatch.setattr(ui.app.answers, "_prefer", lambda *_: elsewhere.id)
     ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
     ui.ask("Hi")
-    assert ui.presenters.chat_settings.model(ui.page.chat_id) == elsewhere.id, "it begins with that"
-    ui.presenters.chat_settings.set_model(ui.page.chat_id, None)  # as in a chat that was imported
+    model = ui.presenters.chat_settings.model(ui.page.chat_id)
+    assert model == ui.app.library.starter.id, "the engine is chosen anew for each answer"
     ui.ask("And again?")
     held = ui.app.runtime.held("llamacpp")
     assert held is not None
