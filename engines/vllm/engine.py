@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -29,7 +32,7 @@ from engines.types import (
     Measured,
     MtpCheck,
 )
-from engines.vllm.command import command
+from engines.vllm.command import OF_CARDS, WorkerCommand, command
 from engines.vllm.compare import check_mtp
 from engines.vllm.failures import Circumstances, Hung, gave_up
 from engines.vllm.gain_book import GainBook
@@ -38,11 +41,16 @@ from engines.vllm.hanging import Watch
 from engines.vllm.host import Host, LocalHost
 from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
 from engines.vllm.metrics import Metrics
+from engines.vllm.offers import WorkerOffer, end_unused, offered_workers, write_offer
+from engines.vllm.parsing import parsing_of
 from engines.vllm.preparing import prepare, require_installed
+from engines.vllm.provision.alone import alone
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Running, Setup
 from engines.vllm.supervised import GRACE_S
 from engines.vllm.worker import SILENT_S, Connect, Worker
+
+logger = logging.getLogger(__name__)
 
 
 def card_users(nvml: Any, not_these: frozenset[int] = frozenset()) -> tuple[str, ...]:
@@ -92,6 +100,8 @@ _WITHIN_S: Final = 600.0
 _PAUSE_S: Final = 1.0
 """Doubled with each crash; after the first one there is no pause."""
 
+_WAITS: Final = "Waiting for another command that starts vLLM"
+
 _FREED_S: Final = 8.0
 _FREED: Final = 300_000_000
 """Bytes by which a card may be fuller behind a worker than it was before."""
@@ -134,6 +144,8 @@ class VllmEngine:
         self._running: Running | None = None
         self._worker: Worker | None = None
         self._left: Setup | None = None
+        self._wanted = self._name = ""
+        self._waits = False
         self._crashes: deque[float] = deque(maxlen=_CRASHES)
 
     @property
@@ -154,6 +166,24 @@ class VllmEngine:
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Start a worker for the plan's model in place of the present one. See `Engine.load`."""
+        return self.share("", "", lambda: plan, progress, cancel)
+
+    def share(
+        self,
+        wanted: str,
+        name: str,
+        plan: Callable[[], LoadPlan],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        """Use the worker of another Hearth that was started for the same, or start one for both.
+
+        wanted: tells what is wanted from all else; empty for a worker that nobody shares. name: the
+        model's, for who lists workers. plan: is asked only where one is to be started, for the
+        memory there is then: what nobody uses has ended before. Two that want to start one at the
+        same time do it one after the other.
+        Raises as `Engine.load`, and what the plan does.
+        """
         with self._guard.alone():
             self._unload()
             self.settle()
@@ -161,10 +191,14 @@ class VllmEngine:
             if cancel.cancelled:
                 raise Cancelled
             installed = require_installed(self._installed())
-            setup = prepare(plan, installed, self._look())
-            report = self._start(setup, progress, cancel).report
-            self._setup = setup
-            return report
+            self._wanted, self._name = wanted and self._key(wanted, installed), name
+
+            def setup() -> Setup:
+                return prepare(plan(), installed, self._look())
+
+            running = self._begun(setup, progress, cancel)
+            self._setup = running.setup
+            return running.report
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """See that the loaded model's worker runs; `chat` does it too, but tells no progress.
@@ -231,6 +265,9 @@ class VllmEngine:
                 raise nothing_loaded()
             installed = require_installed(self._installed())
 
+            # What is compared is nobody else's to use.
+            wanted, self._wanted = self._wanted, ""
+
             def start(plan: LoadPlan) -> Running:
                 if self._running is None or self._running.setup.plan != plan:
                     self._unload()
@@ -243,13 +280,15 @@ class VllmEngine:
             try:
                 return check_mtp(start, setup.plan, request, depth, cancel)
             finally:
-                self._setup = setup
+                self._setup, self._wanted = setup, wanted
                 if self._running is not None and self._running.setup.plan != setup.plan:
                     self._unload(keep=setup)
 
     def status(self) -> EngineStatus:
         """Tell how far the worker's start is, or whether it is there. See `Engine.status`."""
         worker, running = self._worker, self._running
+        if self._waits:
+            return EngineStatus("loading", _WAITS)
         if worker is None:
             return EngineStatus()
         away, log = worker.away, worker.tail
@@ -266,6 +305,11 @@ class VllmEngine:
         with self._guard.alone():
             self._unload()
 
+    def leave(self, stays_s: float) -> None:
+        """Close it, and have a worker that can be shared stay so many seconds for others."""
+        with self._guard.alone():
+            self._unload(stays_s=stays_s)
+
     def settle(self) -> None:
         """Wait until the cards' memory is free again.
 
@@ -275,6 +319,97 @@ class VllmEngine:
         setup, self._left = self._left, None
         if setup is not None:
             self._wait_for_memory(setup)
+
+    def _key(self, wanted: str, installed: Installed) -> str:
+        """Tell what is wanted from all else that changes a worker."""
+        outside = [os.environ.get(name, "") for name in OF_CARDS]
+        return json.dumps([wanted, installed.folder.as_posix(), installed.version, outside])
+
+    def _begun(
+        self, setup: Callable[[], Setup], progress: Progress, cancel: CancelToken
+    ) -> Running:
+        """Return a worker that runs: another Hearth's, or one that is started here."""
+        if not self._wanted or self._host(require_installed(self._installed())).away:
+            return self._start(setup(), progress, cancel)
+        try:
+            with alone(self._folder, self._wait_for_others, cancel):
+                self._waits = False
+                joined = self._joined(cancel)
+                if joined is not None:
+                    progress(1.0)
+                    return joined
+                end_unused(self._folder)
+                return self._start(setup(), progress, cancel)
+        finally:
+            self._waits = False
+
+    def _wait_for_others(self) -> None:
+        self._waits = True
+
+    def _joined(self, cancel: CancelToken) -> Running | None:
+        """Join the worker that another Hearth has started for the same, if there is one."""
+        began = perf_counter()
+        installed = require_installed(self._installed())
+        for it in offered_workers(self._folder):
+            offer, state = it.offer, it.state()
+            if offer.wanted != self._wanted or state is None:
+                continue
+            plan = offer.plan
+            # It has the memory that it needs.
+            setup = prepare(replace(plan, anyway=True), installed, self._look())
+            setup = replace(setup, plan=plan, free_bytes=offer.free_bytes)
+            around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
+            try:
+                worker = Worker(
+                    WorkerCommand((), {}),
+                    it.place,
+                    self._connect,
+                    self._folder / "vllm.log",
+                    around,
+                    self._host(installed),
+                    shared=True,
+                    joins=it.guardian,
+                )
+            except EngineError:
+                continue  # it has just ended
+            served = worker.serves(cancel)
+            if cancel.cancelled:
+                worker.leave(state[1] or 0.0)
+                raise Cancelled
+            if served is None or served.context not in (0, offer.context):
+                worker.leave()
+                continue
+            self._worker = worker
+            self._running = Running(
+                setup,
+                worker,
+                self._book,
+                offer.context,
+                perf_counter() - began,
+                offer.notes,
+                parsing_of(setup.checkpoint.path),
+                offer.load_s,
+            )
+            return self._running
+        return None
+
+    def _offer(self, running: Running) -> None:
+        """Let other Hearths know of a worker that is ready."""
+        setup, worker, report = running.setup, running.worker, running.report
+        offer = WorkerOffer(
+            self._wanted,
+            self._name,
+            setup.plan,
+            report.context,
+            report.load_s,
+            report.notes,
+            worker.session,
+            setup.free_bytes,
+        )
+        try:
+            write_offer(worker.place, offer)
+        except OSError as error:
+            logger.warning("the worker cannot be shared: %s", error)
 
     def _start(self, setup: Setup, progress: Progress, cancel: CancelToken) -> Running:
         installed = require_installed(self._installed())
@@ -308,12 +443,15 @@ class VllmEngine:
             host,
             self._silent_s,
             self._grace_s,
+            shared=bool(self._wanted) and place.socket is not None,
         )
         served = worker.wait(progress, cancel)
         seconds = perf_counter() - began
         context = served.context or plan.context
         running = Running(setup, worker, self._book, context, seconds, told.notes, told.parsing)
         self._running = running
+        if self._wanted and place.socket is not None:
+            self._offer(running)
         progress(1.0)
         return running
 
@@ -332,7 +470,7 @@ class VllmEngine:
             raise gave_up(recent)
         if recent > 1:
             cancel.wait(_PAUSE_S * 2**recent)
-        return self._start(setup, progress, cancel)
+        return self._begun(lambda: setup, progress, cancel)
 
     def _end_crashed(self, running: Running) -> Exception:
         """End what is left of a crashed worker, note the time, and return its error."""
@@ -345,10 +483,9 @@ class VllmEngine:
             running.worker.stop()
         return running.worker.crash()
 
-    def _unload(self, keep: Setup | None = None) -> None:
+    def _unload(self, keep: Setup | None = None, stays_s: float = 0.0) -> None:
         running, self._running, self._setup = self._running, None, keep
-        if running is not None:
-            running.worker.stop()
+        if running is not None and running.worker.leave(stays_s):
             self._left = running.setup
 
     def _wait_for_memory(self, setup: Setup) -> None:

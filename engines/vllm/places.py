@@ -27,7 +27,12 @@ def make_place(folder: Path) -> WorkerPlace:
             f"Its folder cannot be written: {error.strerror}.",
             "Check who may write to Hearth’s folder, and whether its drive is full.",
         ) from error
-    return WorkerPlace(folder, scratch, scratch / "w.sock") if short else at_port(folder, scratch)
+    return at_socket(folder, scratch) if short else at_port(folder, scratch)
+
+
+def at_socket(folder: Path, scratch: Path) -> WorkerPlace:
+    """Return a place at a socket in the scratch folder, where nobody else can go."""
+    return WorkerPlace(folder, scratch, scratch / "w.sock")
 
 
 def at_port(folder: Path, scratch: Path) -> WorkerPlace:

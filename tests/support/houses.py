@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine, Served
-from engines.types import LoadedModel
+from engines.types import LoadedModel, LoadPlan
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
@@ -50,12 +50,17 @@ CRASH = EngineFailed("vLLM stopped.", "Its process ended.", "Try again.")
 
 
 class ScriptedWorker(ScriptedEngine):
-    """revived, settled: how often each was asked for. lost: why it cannot be brought back."""
+    """revived, settled: how often each was asked for. lost: why it cannot be brought back.
+
+    shared: what was wanted where it was to be shared. stayed_s: how long it was to stay.
+    """
 
     name = "vllm"
     lost: Exception | None = None
     revived = settled = 0
     well = True
+    shared: tuple[str, ...] = ()
+    stayed_s: float | None = None
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         self.revived += 1
@@ -63,6 +68,21 @@ class ScriptedWorker(ScriptedEngine):
             raise self.lost
         assert self._loaded is not None
         return self._loaded
+
+    def share(
+        self,
+        wanted: str,
+        _name: str,
+        plan: Callable[[], LoadPlan],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        self.shared = (*self.shared, wanted)
+        return self.load(plan(), progress, cancel)
+
+    def leave(self, stays_s: float) -> None:
+        self.stayed_s = stays_s
+        self.close()
 
     def settle(self) -> None:
         self.settled += 1
