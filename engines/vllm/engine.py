@@ -8,7 +8,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
@@ -43,6 +43,7 @@ from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_card
 from engines.vllm.metrics import Metrics
 from engines.vllm.offers import WorkerOffer, end_unused, offered_workers, write_offer
 from engines.vllm.parsing import parsing_of
+from engines.vllm.places import unwritable
 from engines.vllm.preparing import prepare, require_installed
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.home import Installed
@@ -100,7 +101,7 @@ _WITHIN_S: Final = 600.0
 _PAUSE_S: Final = 1.0
 """Doubled with each crash; after the first one there is no pause."""
 
-_WAITS: Final = "Waiting for another command that starts vLLM"
+_WAITS: Final = "Waiting for another start of vLLM"
 
 _FREED_S: Final = 8.0
 _FREED: Final = 300_000_000
@@ -331,20 +332,29 @@ class VllmEngine:
         """Return a worker that runs: another Hearth's, or one that is started here."""
         if not self._wanted or self._host(require_installed(self._installed())).away:
             return self._start(setup(), progress, cancel)
-        try:
-            with alone(self._folder, self._wait_for_others, cancel):
-                self._waits = False
-                joined = self._joined(cancel)
-                if joined is not None:
-                    progress(1.0)
-                    return joined
-                end_unused(self._folder)
-                return self._start(setup(), progress, cancel)
-        finally:
-            self._waits = False
+        with self._one_at_a_time(cancel):
+            joined = self._joined(cancel)
+            if joined is not None:
+                progress(1.0)
+                return joined
+            end_unused(self._folder)
+            return self._start(setup(), progress, cancel)
 
-    def _wait_for_others(self) -> None:
-        self._waits = True
+    @contextmanager
+    def _one_at_a_time(self, cancel: CancelToken) -> Iterator[None]:
+        """Wait while another Hearth starts a worker. Raises Cancelled, EngineFailed."""
+
+        def waits() -> None:
+            self._waits = True
+
+        with ExitStack() as held:
+            try:
+                held.enter_context(alone(self._folder, waits, cancel))
+            except OSError as error:
+                raise unwritable(error) from error
+            finally:
+                self._waits = False
+            yield
 
     def _joined(self, cancel: CancelToken) -> Running | None:
         """Join the worker that another Hearth has started for the same, if there is one."""
@@ -355,9 +365,9 @@ class VllmEngine:
             if offer.wanted != self._wanted or state is None:
                 continue
             plan = offer.plan
-            # It has the memory that it needs.
+            # It has the memory that it needs, and it was free before it came.
             setup = prepare(replace(plan, anyway=True), installed, self._look())
-            setup = replace(setup, plan=plan, free_bytes=offer.free_bytes)
+            setup = replace(setup, plan=plan, device=offer.device, free_bytes=offer.free_bytes)
             around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
             try:
                 worker = Worker(
@@ -404,6 +414,7 @@ class VllmEngine:
             report.load_s,
             report.notes,
             worker.session,
+            setup.device,
             setup.free_bytes,
         )
         try:

@@ -34,7 +34,8 @@ class WorkerOffer:
     """A worker that others may use, as it turned out.
 
     wanted: what was wanted of it, see `VllmEngine.share`. name: the model's. plan: what it was
-    started from. process: its first one. free_bytes: on its cards before it was started.
+    started from. process: its first one. device: what it runs on, in words. free_bytes: on its
+    cards before it was started.
     """
 
     wanted: str
@@ -44,6 +45,7 @@ class WorkerOffer:
     load_s: float
     notes: tuple[str, ...]
     process: int
+    device: str
     free_bytes: int
 
 

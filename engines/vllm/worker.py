@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -175,7 +176,8 @@ class Worker:
 
     def serves(self, cancel: CancelToken) -> ServedModel | None:
         """Ask at once for the model of a worker that was joined; None where it does not answer."""
-        with Connection.ended_by(cancel) as connection:
+        served = None
+        with Connection.ended_by(cancel) as connection, suppress(EngineError):
             served = self._serves(self._through(connection), cancel)
         self._ready = served is not None
         return served

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket  # noqa: TID251  stands in for somebody else at a worker's door
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, EngineError
+from engines.errors import Cancelled, EngineError, EngineFailed
 from engines.types import LoadPlan
 from engines.vllm import scratch, shared, supervised
 from engines.vllm.door import door_of
@@ -26,6 +24,7 @@ from engines.vllm.offers import OfferedWorker, end_unused, offered_workers
 from engines.vllm.processes import process
 from engines.vllm.provision.home import Installed
 from engines.vllm.scratch import runs_folder
+from tests.engines.vllm.another import Hearth
 from tests.engines.vllm.faked import (
     ASSISTANT,
     MACHINE,
@@ -41,7 +40,6 @@ from tests.engines.vllm.faked import (
     started_in,
     until,
 )
-from tests.support.paths import ROOT
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
@@ -85,61 +83,6 @@ class Site:
     def left(self) -> list[Path]:
         """What of workers is on the disk."""
         return list(runs_folder(self.folder).iterdir())
-
-
-class Hearth:
-    """Another Hearth. session, guardian: of its worker."""
-
-    def __init__(self, fake: Path, folder: Path, wanted: str) -> None:
-        self.app = subprocess.Popen(
-            [sys.executable, "-m", "tests.engines.vllm.sharing_alone", str(fake), str(folder),
-             wanted],
-            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        self._numbers: list[int] = []
-
-    def __enter__(self) -> Hearth:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.app.kill()
-        with self.app:
-            pass
-
-    @property
-    def session(self) -> int:
-        return self._read()[0]
-
-    @property
-    def guardian(self) -> int:
-        return self._read()[1]
-
-    def ask(self) -> str:
-        self._tell("ask")
-        assert self.app.stdout is not None
-        return str(json.loads(self.app.stdout.readline()))
-
-    def leave(self, seconds: float) -> None:
-        self._read()
-        self._tell(f"leave {seconds}")
-        assert self.app.wait() == 0
-
-    def kill(self) -> None:
-        self._read()
-        self.app.kill()
-        self.app.wait()
-
-    def _tell(self, line: str) -> None:
-        self._read()
-        assert self.app.stdin is not None
-        self.app.stdin.write(line + "\n")
-        self.app.stdin.flush()
-
-    def _read(self) -> list[int]:
-        if not self._numbers:
-            assert self.app.stdout is not None
-            self._numbers = json.loads(self.app.stdout.readline())
-        return self._numbers
 
 
 @pytest.fixture
@@ -334,8 +277,17 @@ def test_somebody_else_at_the_door_is_not_believed(site: Site) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
         stranger.bind(str(door))
         stranger.listen()
+        threading.Thread(target=lie, args=(stranger,), daemon=True).start()
         assert worker.state() is None
         assert share(site.engine()) != session
+    hearth.kill()
+
+
+def lie(stranger: socket.socket) -> None:
+    """Answer as a guardian would, to the first who comes."""
+    connection, _ = stranger.accept()
+    with connection, suppress(BrokenPipeError):  # who is not deceived has gone
+        connection.sendall(b'{"users": 0, "left_s": 600}\n')
 
 
 def test_a_worker_that_does_not_answer_is_not_used(site: Site) -> None:
@@ -449,6 +401,16 @@ def test_comparing_drafts_is_nobody_else_s(site: Site) -> None:
     share(other, plan=plan)
     assert other.status().state == "ready"
     assert answer(engine, max_tokens=1) == " word0"
+
+
+def test_a_folder_that_cannot_be_written_is_said(site: Site) -> None:
+    site.folder.parent.mkdir(exist_ok=True)
+    site.folder.write_text("no folder")
+    with pytest.raises(EngineFailed) as caught:
+        share(site.engine())
+    assert "folder cannot be written" in caught.value.why
+    site.folder.unlink()
+    runs_folder(site.folder).mkdir(parents=True)
 
 
 def test_where_no_socket_can_be_nothing_is_shared(
