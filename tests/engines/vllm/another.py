@@ -11,14 +11,17 @@ from tests.support.paths import ROOT
 
 
 class Hearth:
-    """Another Hearth. session, guardian: of its worker."""
+    """Another Hearth. plan: words for what it loads. session, guardian: of its worker."""
 
-    def __init__(self, fake: Path, folder: Path, wanted: str) -> None:
+    def __init__(self, environment: Path, folder: Path, wanted: str, *plan: str) -> None:
+        words = [sys.executable, "-m", "tests.engines.vllm.sharing_alone"]
         self.app = subprocess.Popen(
-            [sys.executable, "-m", "tests.engines.vllm.sharing_alone", str(fake), str(folder),
-             wanted],
-            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            [*words, str(environment), str(folder), wanted, *plan],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         self._numbers: list[int] = []
 
     def __enter__(self) -> Hearth:
