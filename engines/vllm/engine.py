@@ -41,7 +41,7 @@ from engines.vllm.hanging import Watch
 from engines.vllm.host import Host, LocalHost
 from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
 from engines.vllm.metrics import Metrics
-from engines.vllm.offers import WorkerOffer, end_unused, offered_workers, write_offer
+from engines.vllm.offers import WorkerOffer, offered_workers, write_offer
 from engines.vllm.parsing import parsing_of
 from engines.vllm.places import unwritable
 from engines.vllm.preparing import prepare, require_installed
@@ -319,7 +319,7 @@ class VllmEngine:
         """
         setup, self._left = self._left, None
         if setup is not None:
-            self._wait_for_memory(setup)
+            self._wait_for_memory(setup.plan, setup.free_bytes)
 
     def _key(self, wanted: str, installed: Installed) -> str:
         """Tell what is wanted from all else that changes a worker."""
@@ -337,7 +337,9 @@ class VllmEngine:
             if joined is not None:
                 progress(1.0)
                 return joined
-            end_unused(self._folder)
+            for it in offered_workers(self._folder):
+                if it.end(used=False):
+                    self._wait_for_memory(it.offer.plan, it.offer.free_bytes)
             return self._start(setup(), progress, cancel)
 
     @contextmanager
@@ -499,10 +501,11 @@ class VllmEngine:
         if running is not None and running.worker.leave(stays_s):
             self._left = running.setup
 
-    def _wait_for_memory(self, setup: Setup) -> None:
+    def _wait_for_memory(self, plan: LoadPlan, free_bytes: int) -> None:
+        """Wait for what was free on the cards of a plan before its worker was started."""
         deadline = monotonic() + _FREED_S
-        while setup.free_bytes and monotonic() < deadline:
-            cards = used_cards(self._look(), setup.plan.tensor_parallel, setup.plan.devices)
-            if sum(card.free_bytes or 0 for card in cards) >= setup.free_bytes - _FREED:
+        while free_bytes and monotonic() < deadline:
+            cards = used_cards(self._look(), plan.tensor_parallel, plan.devices)
+            if sum(card.free_bytes or 0 for card in cards) >= free_bytes - _FREED:
                 return
             sleep(0.25)

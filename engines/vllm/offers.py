@@ -99,12 +99,6 @@ def offered_workers(folder: Path) -> Iterator[OfferedWorker]:
             yield OfferedWorker(offer, at_socket(folder, scratch), guardian)
 
 
-def end_unused(folder: Path) -> None:
-    """End those that nobody uses: their memory is needed."""
-    for it in offered_workers(folder):
-        it.end(used=False)
-
-
 def _read(file: Path) -> WorkerOffer | None:
     """Read an offer; None where there is none, or nobody can say who wrote it."""
     try:

@@ -14,14 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed
+from engines.hardware.values import Gpu, Hardware
 from engines.types import LoadPlan
 from engines.vllm import scratch, shared, supervised
 from engines.vllm.door import door_of
 from engines.vllm.engine import VllmEngine
-from engines.vllm.offers import OfferedWorker, end_unused, offered_workers
-from engines.vllm.processes import process
+from engines.vllm.offers import OfferedWorker, offered_workers
 from engines.vllm.provision.home import Installed
 from engines.vllm.scratch import runs_folder
 from tests.engines.vllm.another import Hearth
@@ -239,6 +240,41 @@ def test_another_model_or_options_get_another_worker_and_the_memory(site: Site, 
     assert engine.worker.session != session
 
 
+def test_a_card_s_memory_is_waited_for_where_a_worker_was_ended_for_it(site: Site) -> None:
+    """A driver gives it back a little after the worker is gone."""
+    free = [20 << 30]
+
+    def look() -> Hardware:
+        now = free.pop(0) if len(free) > 1 else free[0]
+        card = Gpu("Test card", "nvidia", "CUDA", 24 << 30, now, False, "1.0", usable=True)
+        return replace(MACHINE, gpus=(card,))
+
+    installed = replace(Installed("0.32.0", "cpu", site.fake), profile="cuda")
+
+    def engine() -> VllmEngine:
+        return VllmEngine(
+            lambda: installed,
+            site.folder,
+            lambda where, _: socket_client(Path(where)),
+            look,
+            grace_s=SHORT_GRACE_S,
+        )
+
+    first, second = engine(), engine()
+    share(first, "one")
+    first.leave(LONG_S)
+    free[:] = [1 << 30] * 3 + [20 << 30]
+    asked: list[int] = []
+
+    def plan() -> LoadPlan:
+        asked.append(free[0])
+        return PLAN
+
+    second.share("another", "It", plan, lambda _: None, CancelToken())
+    assert asked == [20 << 30]
+    second.close()
+
+
 def test_what_somebody_uses_stays_beside_another_s(site: Site) -> None:
     hearth, engine = site.process("one"), site.engine()
     session = hearth.session
@@ -430,14 +466,3 @@ def test_where_no_socket_can_be_nothing_is_shared(
     assert site.workers == []
     engine.leave(LONG_S)
     assert started_in(site.fake) == []
-
-
-def test_what_nobody_uses_ends_for_another_engine(site: Site, fake: Path) -> None:
-    site.process("one").leave(LONG_S)
-    used = site.process("two")
-    assert process(used.session) is not None
-    end_unused(site.folder)
-    assert [it.offer.wanted for it in site.workers] != []
-    assert used.ask() == " word0 word1"
-    used.leave(0)
-    assert started_in(fake) == []
