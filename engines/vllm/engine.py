@@ -382,7 +382,7 @@ class VllmEngine:
                     shared=True,
                     joins=it.guardian,
                 )
-            except EngineError:
+            except OSError:
                 continue  # it has just ended
             served = worker.serves(cancel)
             if cancel.cancelled:

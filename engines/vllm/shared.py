@@ -68,7 +68,7 @@ class SharedWorker(Supervised):
         return self._joins or super().guardian
 
     def start(self) -> None:
-        """Start it, or join it. Raises EngineFailed, also where there is nothing to join."""
+        """Start it, or join it. Raises EngineFailed; OSError where there is none to be joined."""
         keeper: logging.Handler = logging.NullHandler() if self._joins else self._keeper()
         try:
             if self._joins:
@@ -84,6 +84,8 @@ class SharedWorker(Supervised):
             keeper.close()
             if self._connection is not None:
                 self._connection.close()
+            if self._joins:
+                raise
             raise unstarted(error) from error
         self._reader = threading.Thread(
             target=self._hear, args=(self._connection, keeper), name="worker log", daemon=True
@@ -92,7 +94,7 @@ class SharedWorker(Supervised):
         if self._joins and not (self._answered.wait(_ANSWERS_S) and self.pid):
             with suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
-            raise unstarted(ConnectionResetError(0, "the worker has just ended"))
+            raise ConnectionResetError  # it is just ending
 
     def stop(self) -> None:
         self._end(b"stop\n")
@@ -157,7 +159,7 @@ def connect(scratch: Path, guardian: int) -> socket.socket:
         connection.connect(str(door_of(scratch)))
         peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         if struct.unpack("3i", peer)[0] != guardian:
-            raise ConnectionRefusedError(0, "somebody else listens there")
+            raise ConnectionRefusedError  # somebody else listens there
         connection.settimeout(None)
     except BaseException:
         connection.close()

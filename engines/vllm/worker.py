@@ -49,7 +49,7 @@ class Worker:
     around: what its errors say. log: a file for its words. host: where it runs. shared: other
     Hearths may use it, too. joins: the guardian of one that is there to be joined; nothing is
     started then, and the command not used.
-    Raises what `Supervised.start` raises.
+    Raises what `Supervised.start` raises; OSError where there is none to be joined.
     """
 
     def __init__(
