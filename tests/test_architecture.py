@@ -26,6 +26,11 @@ LENT = {"httpx2", "huggingface_hub"}
 """What app/hub may use: it gets its client from the gate, and makes none."""
 BORROWERS = {"app/packages", "engines/openai", "engines/remote", "engines/vllm"}
 """They are lent a client of httpx2 as well."""
+LOCAL = ("engines/vllm/door.py", "engines/vllm/shared.py")
+"""They talk to other processes of this computer, at sockets in a private folder."""
+LOCAL_USES = {
+    "AF_UNIX", "SHUT_RDWR", "SOCK_STREAM", "SOL_SOCKET", "SO_PEERCRED", "socket", "socketpair",
+}  # fmt: skip
 PLAIN_VALUES = {"Client", "Headers", "Request", "Response", "Timeout", "URL"}
 HEAVY = {
     "app.net.client", "app.net.metered_stream", "app.net.server_client", "app.net.tls",
@@ -136,7 +141,56 @@ def package_of(path: Path) -> str:
 
 
 def test_only_the_gate_can_open_a_connection() -> None:
-    assert not offenders(SHIPPED, lambda path: connecting(tree_of(path), package_of(path)))
+    gated = [path for path in SHIPPED if name_of(path) not in LOCAL]
+    assert not offenders(gated, lambda path: connecting(tree_of(path), package_of(path)))
+
+
+def leaving(tree: ast.AST) -> set[str]:
+    """What a tree does with sockets that could lead away from this computer."""
+    named = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "socket"
+    ]
+    made = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "socket.socket"
+    ]
+    return {
+        *({node.attr for node in named} - LOCAL_USES),
+        *(ast.unparse(it) for it in made if not local(it)),
+        *(name for name in imports(tree) if is_within(name, NETWORK) and name != "socket"),
+    }
+
+
+def local(made: ast.Call) -> bool:
+    """Whether a call makes a socket of this computer, or one of a descriptor that is there."""
+    if made.args:
+        return ast.unparse(made.args[0]) == "socket.AF_UNIX"
+    return [it.arg for it in made.keywords] == ["fileno"]
+
+
+def test_processes_here_talk_at_sockets_that_lead_nowhere_else() -> None:
+    found = [path for path in SHIPPED if name_of(path) in LOCAL]
+    assert len(found) == len(LOCAL)
+    assert not offenders(found, lambda path: leaving(tree_of(path)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import socket\nsocket.socket()",
+        "import socket\nsocket.socket(socket.AF_INET)",
+        "import socket\nsocket.create_connection(('a', 1))",
+        "from socket import create_connection",
+        "import http.client",
+    ],
+)
+def test_what_leads_away_is_seen(source: str) -> None:
+    assert leaving(ast.parse(source))
 
 
 def bypassing(tree: ast.AST) -> set[str]:

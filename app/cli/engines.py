@@ -1,4 +1,4 @@
-"""`hearth engines`: lists the engines; installs, uses, reverts and removes vLLM."""
+"""`hearth engines`: lists the engines; installs, uses, stops, reverts and removes vLLM."""
 
 from __future__ import annotations
 
@@ -42,8 +42,17 @@ def _roll_back(app: App, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
+def _stop(app: App, args: argparse.Namespace, out: Output) -> int:
+    _require_ours(args.what)
+    ended = app.vllm.end_staying()
+    said = [f"vLLM with {name} has ended." for name in ended]
+    out.value({"stopped": list(ended)}, lambda: "\n".join(said) or "No vLLM stays running.")
+    return 0
+
+
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
+    app.vllm.end_unused()
     app.installer.remove()
     out.value({"removed": INSTALLED}, lambda: "vLLM and all that came with it are gone.")
     return 0
@@ -52,7 +61,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 def _require_ours(name: str) -> None:
     if name != INSTALLED:
         raise AppError(
-            f"There is nothing to install, switch or remove for “{name}”.",
+            f"There is nothing to install, stop, switch or remove for “{name}”.",
             "llama.cpp comes with Hearth, and other servers are not Hearth's own.",
             "The engine that can be installed is vllm.",
         )
@@ -72,6 +81,7 @@ def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
     installer = app.installer
     state = installer.state()
     row |= asdict(state)
+    row["running"] = [asdict(it) for it in app.vllm.staying()]
     row["available"] = state.version is not None
     row["why_not"] = None
     if state.version is None:
@@ -88,8 +98,19 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     ]
     if row.get("unfinished_bytes"):
         parts.append(f"{size(row['unfinished_bytes'])} are here of an unfinished installation.")
+    parts += [_running(it) for it in row.get("running", ())]
     words = " ".join(part for part in parts if part)
     return row["name"], "ready" if row["available"] else "not here", row["version"] or "", words
+
+
+def _running(it: dict[str, Any]) -> str:
+    if it["left_s"] is None:
+        return f"Runs {it['model']}, which another command or the window uses."
+    minutes = max(1, round(it["left_s"] / 60))
+    return (
+        f"Runs {it['model']} for the next command, and ends in about {minutes} min; "
+        "`hearth engines stop vllm` ends it now."
+    )
 
 
 def _install(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -185,6 +206,7 @@ COMMAND = Command(
             declare=_declare_install,
         ),
         Command("use", "prefer an engine, for models that several can run: or auto", _use, "NAME"),
+        Command("stop", "end the one that a command has left running", _stop, "NAME"),
         Command("rollback", "go back to the version before this one", _roll_back, "NAME"),
         Command("remove", "remove all its versions", _remove, "NAME", aliases=("rm",)),
     ),

@@ -22,8 +22,8 @@ class IdleStop(QObject):
     stopped(): the worker has given its memory back. minutes: as the settings say.
 
     The worker is ended in its turn, so that nothing is at work on it: what is asked in the meantime
-    is answered before, and has started the clock again. The terminal needs none of this, as its
-    worker goes with the command.
+    is answered before, and has started the clock again. What a command leaves is ended by its
+    guardian.
     """
 
     stopped = Signal()

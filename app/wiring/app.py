@@ -91,10 +91,18 @@ class App:
     whatever the settings say.
     """
 
-    def __init__(self, opened: OpenStores, *, offline: bool = False, outside: bool = False) -> None:
+    def __init__(
+        self,
+        opened: OpenStores,
+        *,
+        offline: bool = False,
+        outside: bool = False,
+        leaves_worker: bool = False,
+    ) -> None:
         """Take over the open data folder, and close it on an error. Raises AppError.
 
         outside: who loads no model sees the computer's devices through another process.
+        leaves_worker: a worker of vLLM's stays for a while when this is closed.
         """
         self.opened = opened
         self.folder = opened.folder
@@ -105,6 +113,7 @@ class App:
         self.folders = opened.folders
         self.stays_offline = offline
         self._outside = outside
+        self._leaves_worker = leaves_worker
         try:
             hindered = opened.hindered or self._tidy()
             only_read = hindered is not None
@@ -126,7 +135,7 @@ class App:
             last.callback(self.index.close)
             last.callback(self.gate.close)
             last.callback(self.downloads.close)
-            self.runtime.unload()
+            self.runtime.leave()
 
     def _tidy(self) -> NothingKept | None:
         """Remove what is due to go; returns why nothing can be written, where that is so."""
@@ -317,7 +326,13 @@ class App:
     @once
     def vllm(self) -> LocalVllm:
         return LocalVllm(
-            self.folder.engines, self.ledger.add, self.offline, self.look, linux_inside()
+            self.folder.engines,
+            self.ledger.add,
+            self.offline,
+            self.look,
+            linux_inside(),
+            lambda: self.settings.read().vllm_idle,
+            self._leaves_worker,
         )
 
     @once
@@ -394,11 +409,11 @@ class App:
 
 
 def open_app(folder: DataFolder, *, offline: bool = False) -> App:
-    """Open the data folder. Raises AppError; nothing stays open then.
+    """Open the data folder for a command. Raises AppError; nothing stays open then.
 
     offline: stay offline in this run, whatever the settings say.
     """
-    return App(open_data(folder), offline=offline)
+    return App(open_data(folder), offline=offline, leaves_worker=True)
 
 
 def hardware(folder: Path | None = None) -> Hardware:

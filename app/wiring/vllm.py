@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.engines.advice import System
+from app.core.engines.installation import StayingWorker
 from app.core.models.counterparts import Card
 from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
 from app.core.settings.fields import Settings
 from app.services.engines.choice import Installable
 from app.services.engines.loaders import EngineLoader
-from app.services.engines.vllm_loader import VllmLoader
+from app.services.engines.vllm_loader import Sharing, VllmLoader
 from app.wiring.shipped import STARTER_PAIR
 from engines.errors import UserError
 from engines.registry import availability
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from app.services.engines.vllm_loader import WorkerEngine
     from engines.hardware import Hardware
     from engines.vllm.host import Host
+    from engines.vllm.offers import OfferedWorker
     from engines.vllm.provision.home import Installed
     from engines.vllm.provision.lock import Profile
     from engines.vllm.wsl.program import Wsl
@@ -38,6 +40,8 @@ class LocalVllm:
     home: where its environments lie. record, offline: as the gate has them.
 
     look: at the computer as it is now. wsl: the way into a Linux, where this system is none.
+    idle_min: after how many minutes without an answer a worker ends; 0 is never. leaves: it stays
+    so long when this Hearth ends, for the next one.
     """
 
     home: Path
@@ -45,6 +49,8 @@ class LocalVllm:
     offline: Callable[[], bool]
     look: Callable[[], Hardware]
     wsl: Wsl | None = None
+    idle_min: Callable[[], int] = lambda: 0
+    leaves: bool = False
 
     def installed(self) -> Installed | None:
         """The environment in use."""
@@ -95,7 +101,37 @@ class LocalVllm:
         return WslHost(Distribution(self.wsl, installed.linux, wsl_folder(self.home)))
 
     def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader:
-        return VllmLoader(self.make, self.profile, self.look, advised)
+        sharing = Sharing(
+            lambda: self.wsl is None and self.idle_min() > 0,
+            lambda: self.idle_min() * 60.0 if self.leaves else 0.0,
+            self.end_unused,
+        )
+        return VllmLoader(self.make, self.profile, self.look, advised, sharing)
+
+    def staying(self) -> tuple[StayingWorker, ...]:
+        """List the workers that commands have left, or that several Hearths may use."""
+        found = ((it.offer, it.state()) for it in self._shared())
+        return tuple(
+            StayingWorker(offer.name, offer.process, *state)
+            for offer, state in found
+            if state is not None
+        )
+
+    def end_staying(self) -> tuple[str, ...]:
+        """End them, also where somebody uses one; returns the names of their models."""
+        return tuple(it.offer.name for it in self._shared() if it.end(used=True))
+
+    def end_unused(self) -> None:
+        """End those that nobody uses: their memory is needed."""
+        for it in self._shared():
+            it.end(used=False)
+
+    def _shared(self) -> Iterator[OfferedWorker]:
+        if self.wsl is None and self.home.exists():
+            from engines.vllm.offers import offered_workers
+            from engines.vllm.provision.home import worker_folder
+
+            yield from offered_workers(worker_folder(self.home))
 
     def starter(self) -> tuple[ModelEntry, ...]:
         """Return the guide as a checkpoint, where something can run it."""

@@ -221,7 +221,7 @@ class WindowApp:
         app = self._app
         manager = EngineManager(
             system(), app.look, app.devices, app.choice, app.runtime, app.settings, app.hub,
-            app.downloads, app.fitting,
+            app.downloads, app.fitting, app.vllm,
         )  # fmt: skip
         return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)
 

@@ -24,11 +24,13 @@ KEY: Final = "VLLM_API_KEY"
 MODEL: Final = "model"
 """The worker's name for its model."""
 
-_KEPT: Final = (
-    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX",
+OF_CARDS: Final = (
     "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
     "RAY_ADDRESS", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
 )  # fmt: skip
+"""The variables that say what a worker may compute with."""
+
+_KEPT: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX", *OF_CARDS)
 """The variables kept of Hearth's environment; paths to libraries are not for another Python."""
 
 _DRIVER_IN_WSL: Final = "/usr/lib/wsl/lib"

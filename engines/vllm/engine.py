@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
@@ -30,7 +33,7 @@ from engines.types import (
     Measured,
     MtpCheck,
 )
-from engines.vllm.command import command, max_rank
+from engines.vllm.command import OF_CARDS, WorkerCommand, command, max_rank
 from engines.vllm.compare import check_mtp
 from engines.vllm.failures import Circumstances, Hung, gave_up
 from engines.vllm.gain_book import GainBook
@@ -39,11 +42,17 @@ from engines.vllm.hanging import Watch
 from engines.vllm.host import Host, LocalHost
 from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
 from engines.vllm.metrics import Metrics
+from engines.vllm.offers import WorkerOffer, offered_workers, write_offer
+from engines.vllm.parsing import parsing_of
+from engines.vllm.places import unwritable
 from engines.vllm.preparing import prepare, require_adapters, require_installed
+from engines.vllm.provision.alone import alone
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Running, Setup
 from engines.vllm.supervised import GRACE_S
 from engines.vllm.worker import SILENT_S, Connect, Worker
+
+logger = logging.getLogger(__name__)
 
 
 def card_users(nvml: Any, not_these: frozenset[int] = frozenset()) -> tuple[str, ...]:
@@ -93,6 +102,8 @@ _WITHIN_S: Final = 600.0
 _PAUSE_S: Final = 1.0
 """Doubled with each crash; after the first one there is no pause."""
 
+_WAITS: Final = "Waiting for another start of vLLM"
+
 _FREED_S: Final = 8.0
 _FREED: Final = 300_000_000
 """Bytes by which a card may be fuller behind a worker than it was before."""
@@ -135,6 +146,8 @@ class VllmEngine:
         self._running: Running | None = None
         self._worker: Worker | None = None
         self._left: Setup | None = None
+        self._wanted = self._name = ""
+        self._waits = False
         self._crashes: deque[float] = deque(maxlen=_CRASHES)
 
     @property
@@ -155,6 +168,24 @@ class VllmEngine:
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Start a worker for the plan's model in place of the present one. See `Engine.load`."""
+        return self.share("", "", lambda: plan, progress, cancel)
+
+    def share(
+        self,
+        wanted: str,
+        name: str,
+        plan: Callable[[], LoadPlan],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        """Use the worker of another Hearth that was started for the same, or start one for both.
+
+        wanted: tells what is wanted from all else; empty for a worker that nobody shares. name: the
+        model's, for who lists workers. plan: is asked only where one is to be started, for the
+        memory there is then: what nobody uses has ended before. Two that want to start one at the
+        same time do it one after the other.
+        Raises as `Engine.load`, and what the plan does.
+        """
         with self._guard.alone():
             self._unload()
             self.settle()
@@ -162,20 +193,25 @@ class VllmEngine:
             if cancel.cancelled:
                 raise Cancelled
             installed = require_installed(self._installed())
-            setup = prepare(plan, installed, self._look())
-            report = self._start(setup, progress, cancel).report
-            self._setup = setup
-            return report
+            self._wanted, self._name = wanted and self._key(wanted, installed), name
+
+            def setup() -> Setup:
+                return prepare(plan(), installed, self._look())
+
+            running = self._begun(setup, progress, cancel)
+            self._setup = running.setup
+            return running.report
 
     def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
         """Change the LoRA adapters of the running worker; False where it has to start for that.
 
-        It has room for ranks up to that of its start, and for none where it started without.
+        It has room for ranks up to that of its start, and for none where it started without. What
+        others use, too, has the adapters that all of them want.
         Raises AdapterUnknown.
         """
         with self._guard.alone():
             running = self._running
-            if running is None or not running.worker.well(cancel):
+            if running is None or self._wanted or not running.worker.well(cancel):
                 return False
             setup, worker = running.setup, running.worker
             now = setup.plan.adapters
@@ -260,6 +296,9 @@ class VllmEngine:
                 raise nothing_loaded()
             installed = require_installed(self._installed())
 
+            # What is compared is nobody else's to use.
+            wanted, self._wanted = self._wanted, ""
+
             def start(plan: LoadPlan) -> Running:
                 if self._running is None or self._running.setup.plan != plan:
                     self._unload()
@@ -272,13 +311,15 @@ class VllmEngine:
             try:
                 return check_mtp(start, setup.plan, request, depth, cancel)
             finally:
-                self._setup = setup
+                self._setup, self._wanted = setup, wanted
                 if self._running is not None and self._running.setup.plan != setup.plan:
                     self._unload(keep=setup)
 
     def status(self) -> EngineStatus:
         """Tell how far the worker's start is, or whether it is there. See `Engine.status`."""
         worker, running = self._worker, self._running
+        if self._waits:
+            return EngineStatus("loading", _WAITS)
         if worker is None:
             return EngineStatus()
         away, log = worker.away, worker.tail
@@ -295,6 +336,11 @@ class VllmEngine:
         with self._guard.alone():
             self._unload()
 
+    def leave(self, stays_s: float) -> None:
+        """Close it, and have a worker that can be shared stay so many seconds for others."""
+        with self._guard.alone():
+            self._unload(stays_s=stays_s)
+
     def settle(self) -> None:
         """Wait until the cards' memory is free again.
 
@@ -303,7 +349,111 @@ class VllmEngine:
         """
         setup, self._left = self._left, None
         if setup is not None:
-            self._wait_for_memory(setup)
+            self._wait_for_memory(setup.plan, setup.free_bytes)
+
+    def _key(self, wanted: str, installed: Installed) -> str:
+        """Tell what is wanted from all else that changes a worker."""
+        outside = [os.environ.get(name, "") for name in OF_CARDS]
+        return json.dumps([wanted, installed.folder.as_posix(), installed.version, outside])
+
+    def _begun(
+        self, setup: Callable[[], Setup], progress: Progress, cancel: CancelToken
+    ) -> Running:
+        """Return a worker that runs: another Hearth's, or one that is started here."""
+        if not self._wanted or self._host(require_installed(self._installed())).away:
+            return self._start(setup(), progress, cancel)
+        with self._one_at_a_time(cancel):
+            joined = self._joined(cancel)
+            if joined is not None:
+                progress(1.0)
+                return joined
+            for it in offered_workers(self._folder):
+                if it.end(used=False):
+                    self._wait_for_memory(it.offer.plan, it.offer.free_bytes)
+            return self._start(setup(), progress, cancel)
+
+    @contextmanager
+    def _one_at_a_time(self, cancel: CancelToken) -> Iterator[None]:
+        """Wait while another Hearth starts a worker. Raises Cancelled, EngineFailed."""
+
+        def waits() -> None:
+            self._waits = True
+
+        with ExitStack() as held:
+            try:
+                held.enter_context(alone(self._folder, waits, cancel))
+            except OSError as error:
+                raise unwritable(error) from error
+            finally:
+                self._waits = False
+            yield
+
+    def _joined(self, cancel: CancelToken) -> Running | None:
+        """Join the worker that another Hearth has started for the same, if there is one."""
+        began = perf_counter()
+        installed = require_installed(self._installed())
+        for it in offered_workers(self._folder):
+            offer, state = it.offer, it.state()
+            if offer.wanted != self._wanted or state is None:
+                continue
+            plan = offer.plan
+            # It has the memory that it needs, and it was free before it came.
+            setup = prepare(replace(plan, anyway=True), installed, self._look())
+            setup = replace(setup, plan=plan, device=offer.device, free_bytes=offer.free_bytes)
+            around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
+            try:
+                worker = Worker(
+                    WorkerCommand((), {}),
+                    it.place,
+                    self._connect,
+                    self._folder / "vllm.log",
+                    around,
+                    self._host(installed),
+                    shared=True,
+                    joins=it.guardian,
+                )
+            except OSError:
+                continue  # it has just ended
+            served = worker.serves(cancel)
+            if cancel.cancelled:
+                worker.leave(state[1] or 0.0)
+                raise Cancelled
+            if served is None or served.context not in (0, offer.context):
+                worker.leave()
+                continue
+            self._worker = worker
+            self._running = Running(
+                setup,
+                worker,
+                self._book,
+                offer.context,
+                perf_counter() - began,
+                offer.notes,
+                parsing_of(setup.checkpoint.path),
+                str,
+                offer.load_s,
+            )
+            return self._running
+        return None
+
+    def _offer(self, running: Running) -> None:
+        """Let other Hearths know of a worker that is ready."""
+        setup, worker, report = running.setup, running.worker, running.report
+        offer = WorkerOffer(
+            self._wanted,
+            self._name,
+            setup.plan,
+            report.context,
+            report.load_s,
+            report.notes,
+            worker.session,
+            setup.device,
+            setup.free_bytes,
+        )
+        try:
+            write_offer(worker.place, offer)
+        except OSError as error:
+            logger.warning("the worker cannot be shared: %s", error)
 
     def _start(self, setup: Setup, progress: Progress, cancel: CancelToken) -> Running:
         installed = require_installed(self._installed())
@@ -338,6 +488,7 @@ class VllmEngine:
             host,
             self._silent_s,
             self._grace_s,
+            shared=bool(self._wanted) and place.socket is not None,
         )
         served = worker.wait(progress, cancel)
         seconds = perf_counter() - began
@@ -346,6 +497,8 @@ class VllmEngine:
             setup, worker, self._book, context, seconds, told.notes, told.parsing, launch.reach
         )
         self._running = running
+        if self._wanted and place.socket is not None:
+            self._offer(running)
         progress(1.0)
         return running
 
@@ -364,7 +517,7 @@ class VllmEngine:
             raise gave_up(recent)
         if recent > 1:
             cancel.wait(_PAUSE_S * 2**recent)
-        return self._start(setup, progress, cancel)
+        return self._begun(lambda: setup, progress, cancel)
 
     def _end_crashed(self, running: Running) -> Exception:
         """End what is left of a crashed worker, note the time, and return its error."""
@@ -377,16 +530,16 @@ class VllmEngine:
             running.worker.stop()
         return running.worker.crash()
 
-    def _unload(self, keep: Setup | None = None) -> None:
+    def _unload(self, keep: Setup | None = None, stays_s: float = 0.0) -> None:
         running, self._running, self._setup = self._running, None, keep
-        if running is not None:
-            running.worker.stop()
+        if running is not None and running.worker.leave(stays_s):
             self._left = running.setup
 
-    def _wait_for_memory(self, setup: Setup) -> None:
+    def _wait_for_memory(self, plan: LoadPlan, free_bytes: int) -> None:
+        """Wait for what was free on the cards of a plan before its worker was started."""
         deadline = monotonic() + _FREED_S
-        while setup.free_bytes and monotonic() < deadline:
-            cards = used_cards(self._look(), setup.plan.tensor_parallel, setup.plan.devices)
-            if sum(card.free_bytes or 0 for card in cards) >= setup.free_bytes - _FREED:
+        while free_bytes and monotonic() < deadline:
+            cards = used_cards(self._look(), plan.tensor_parallel, plan.devices)
+            if sum(card.free_bytes or 0 for card in cards) >= free_bytes - _FREED:
                 return
             sleep(0.25)

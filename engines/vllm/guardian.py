@@ -1,11 +1,14 @@
 """The guardian: it ends the worker when Hearth ends. Run as `python -m` this module.
 
 Hearth holds the other end of its standard input. The first line there is the order, as JSON:
-words, environment, folder, scratch, record, grace_s, silence_s. Another line asks for the worker's
-end, and the end of the input means that Hearth is gone. Inside WSL2, where that may not come
-through, empty lines say that it lives, and silence_s without one that it does not. What the worker
-writes goes to standard error, what the guardian has to say to standard output, a line of JSON each:
-{"began": pid}, {"failed": text}, {"ended": code}.
+words, environment, folder, scratch, record, grace_s, silence_s, shared. Another line asks for the
+worker's end, and the end of the input means that Hearth is gone. Inside WSL2, where that may not
+come through, empty lines say that it lives, and silence_s without one that it does not. What the
+worker writes goes to standard error, what the guardian has to say to standard output, a line of
+JSON each: {"began": pid}, {"failed": text}, {"ended": code}.
+
+A worker that is shared may have several users, and stay when they have left: then the input is a
+connection for both ways, and the first of them (`door`).
 
 The worker has a session of its own. Whatever ends first, of its processes none stays: the guardian
 asks the first of them to stop, waits, kills the rest of the session and all orphans, which come to
@@ -32,6 +35,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engines.private import OTHERS
+from engines.vllm.door import Door, door_of
 from engines.vllm.leftovers import clear, forget, write_record
 from engines.vllm.marks import marked, new_mark, variables
 from engines.vllm.processes import Process, family, kill, process, processes
@@ -73,6 +77,9 @@ class Guardian:
         self._me = me
         self._asked = False
         self._child: subprocess.Popen[bytes] | None = None
+        self._door = (
+            Door(door_of(Path(order["scratch"])), os.dup(0)) if order.get("shared") else None
+        )
 
     @property
     def _ended(self) -> bool:
@@ -93,19 +100,28 @@ class Guardian:
                 env=self._order["environment"] | variables(self._mark),
                 cwd=self._order["folder"],
                 stdin=subprocess.DEVNULL,
-                stdout=2,
-                stderr=2,
+                stdout=self._door.words if self._door else 2,
+                stderr=subprocess.STDOUT,
                 start_new_session=True,
                 preexec_fn=_before(os.getpid()),  # noqa: PLW1509  one thread: nothing can lock
             )
         except OSError as error:
             self._clear()
-            _say({"failed": str(error)})
+            failed = {"failed": str(error)}
+            if self._door:
+                self._door.tell(failed)
+            else:
+                _say(failed)
             return 1
         self._note()
-        _say({"began": self._child.pid})
+        if self._door:
+            self._door.begin(self._child.pid)
+        else:
+            _say({"began": self._child.pid})
         try:
             self._watch()
+            if self._door:
+                self._door.shut()
             self._stop()
         finally:
             done = kill(lambda: {*self._all(), *marked(self._mark, processes())})
@@ -113,7 +129,10 @@ class Guardian:
             if done:
                 self._clear()
             self._child.returncode = self._code if self._code is not None else -signal.SIGKILL
-        _say({"ended": self._child.returncode})
+        if self._door:
+            self._door.close(self._child.returncode)
+        else:
+            _say({"ended": self._child.returncode})
         return 0
 
     def _watch(self) -> None:
@@ -121,7 +140,12 @@ class Guardian:
         began = time.monotonic()
         while not self._asked and not self._ended:
             calm = time.monotonic() - began > _CALM_AFTER_S
-            if self._wait(0, seconds=_CALM_LOOK_S if calm else _LOOK_S):
+            seconds = _CALM_LOOK_S if calm else _LOOK_S
+            if self._door:
+                self._wait(seconds=seconds)
+                if self._door.over:
+                    self._asked = True
+            elif self._wait(0, seconds=seconds):
                 self._hear(os.read(0, 512))
             elif self._silence and time.monotonic() - self._heard > self._silence:
                 self._asked = True
@@ -148,7 +172,13 @@ class Guardian:
                 deadline = min(deadline, time.monotonic() + _AFTER_S)
 
     def _wait(self, *inputs: int, seconds: float) -> bool:
-        """Wait for an input or a signal; returns whether it was an input."""
+        """Wait for an input or a signal; returns whether it was an input.
+
+        Where there is a door, users and the worker's log are heard meanwhile.
+        """
+        if self._door:
+            self._door.serve(self._wake, seconds)
+            return False
         ready, _, _ = select.select([*inputs, self._wake], [], [], seconds)
         if self._wake in ready:
             os.read(self._wake, 512)
@@ -166,7 +196,8 @@ class Guardian:
             try:
                 self._write(members)
             except OSError as error:
-                print(f"the record of this worker cannot be written: {error}", file=sys.stderr)  # noqa: T201
+                with suppress(OSError):  # nobody reads that any more
+                    print(f"the record of this worker cannot be written: {error}", file=sys.stderr)  # noqa: T201
 
     def _write(self, members: Iterable[Process]) -> None:
         """Write the record. Raises OSError."""

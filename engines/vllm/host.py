@@ -38,8 +38,6 @@ class Host(Protocol):
 
     silence_s: how long a guardian there waits for a sign of life; 0 where it needs none. away: its
     processes are not among those of this system.
-
-    away: its processes are not among those of this system.
     """
 
     @property
@@ -78,6 +76,20 @@ def unreached() -> EngineFailed:
     )
 
 
+def start_guardian(stream: int) -> subprocess.Popen[bytes]:
+    """Start a guardian on this Linux. stream: for its input and its outputs. Raises OSError."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "engines.vllm.guardian"],
+        stdin=stream,
+        stdout=stream,
+        stderr=stream,
+        cwd=_ROOT,
+        env=os.environ | {"PYTHONPATH": str(_ROOT)},
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
 class LocalHost:
     """This Linux as the host."""
 
@@ -95,16 +107,7 @@ class LocalHost:
                 "It runs on Linux only, which on Windows is inside WSL2.",
                 "Use llama.cpp, or a server on another computer.",
             )
-        return subprocess.Popen(
-            [sys.executable, "-m", "engines.vllm.guardian"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=_ROOT,
-            env=os.environ | {"PYTHONPATH": str(_ROOT)},
-            start_new_session=True,
-            bufsize=0,
-        )
+        return start_guardian(subprocess.PIPE)
 
     def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
         follow(guardian, out, err)

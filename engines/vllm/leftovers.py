@@ -15,7 +15,7 @@ import json
 import logging
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,6 +51,14 @@ def write_record(
         unfinished.write_text(json.dumps(words), encoding="utf-8")
 
 
+def guarded(folder: Path) -> Iterator[tuple[int, Path]]:
+    """List the workers whose guardian lives, by its number and their scratch folder."""
+    for file in sorted(folder.glob("*.json")):
+        record = _read(file)
+        if record is not None and record["boot"] == boot() and _guardian(record):
+            yield record["guardian"][0], Path(record["scratch"])
+
+
 def reap(folder: Path) -> int:
     """End what is left of workers whose guardian is gone; returns how many processes."""
     return sum(reap_one(file) for file in sorted(folder.glob("*.json")))
@@ -65,9 +73,7 @@ def reap_one(file: Path, *, sure: bool = False) -> int:
     if record is None:
         return 0
     if record["boot"] == boot():
-        pid, started = record["guardian"]
-        guardian = process(pid)
-        if guardian is not None and guardian.started == started:
+        if _guardian(record):
             return 0  # another Hearth looks after it
         found = _left(record, sure)
         if found:
@@ -107,19 +113,21 @@ def outlive(file: Path, deadline: float) -> None:
     if record is None or record["boot"] != boot():
         return
 
-    def guardian() -> list[Process]:
-        found = process(record["guardian"][0])
-        return [found] if found is not None and [*found.key] == record["guardian"] else []
-
-    while guardian() and time.monotonic() < deadline:
+    while _guardian(record) and time.monotonic() < deadline:
         time.sleep(0.05)
-    kill(guardian)
+    kill(lambda: _guardian(record))
 
 
 def clear(scratch: Path) -> None:
     """Remove a worker's scratch folder, with its sockets."""
     if scratch.name.startswith(SCRATCH):
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _guardian(record: dict[str, Any]) -> list[Process]:
+    """Look the guardian up by number and start; none where it has ended."""
+    found = process(record["guardian"][0])
+    return [found] if found is not None and [*found.key] == record["guardian"] else []
 
 
 def _left(record: dict[str, Any], sure: bool) -> list[Process]:

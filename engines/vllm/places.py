@@ -22,17 +22,27 @@ def make_place(folder: Path) -> WorkerPlace:
     try:
         scratch, short = make_scratch(folder)
     except OSError as error:
-        raise EngineFailed(
-            "vLLM could not be started.",
-            f"Its folder cannot be written: {error.strerror}.",
-            "Check who may write to Hearth’s folder, and whether its drive is full.",
-        ) from error
-    return WorkerPlace(folder, scratch, scratch / "w.sock") if short else at_port(folder, scratch)
+        raise unwritable(error) from error
+    return at_socket(folder, scratch) if short else at_port(folder, scratch)
+
+
+def at_socket(folder: Path, scratch: Path) -> WorkerPlace:
+    """Return a place at a socket in the scratch folder, where nobody else can go."""
+    return WorkerPlace(folder, scratch, scratch / "w.sock")
 
 
 def at_port(folder: Path, scratch: Path) -> WorkerPlace:
     """Return a place at a port of this computer, for a worker that no socket leads to."""
     return WorkerPlace(folder, scratch, port=_free_port(), key=secrets.token_urlsafe(32))
+
+
+def unwritable(error: OSError) -> EngineFailed:
+    """Make the error for a folder of workers that cannot be written."""
+    return EngineFailed(
+        "vLLM could not be started.",
+        f"Its folder cannot be written: {error.strerror}.",
+        "Check who may write to Hearth’s folder, and whether its drive is full.",
+    )
 
 
 def record_of(place: WorkerPlace) -> Path:

@@ -113,8 +113,9 @@ class Setup:
 class Running:
     """A ready worker with its model.
 
-    context, load_s: as the worker turned out. reach: a path of this computer as the worker calls
-    it. most_rank: of LoRA adapters that it has room for, 0 for none.
+    context, load_s: as the worker turned out. start_s: how long its start took, where that was
+    another Hearth's. reach: a path of this computer as the worker calls it. most_rank: of LoRA
+    adapters that it has room for, 0 for none.
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class Running:
         notes: tuple[str, ...],
         parsing: Parsing,
         reach: Callable[[Path], str],
+        start_s: float | None = None,
     ) -> None:
         self.setup = setup
         self.reach = reach
@@ -145,13 +147,13 @@ class Running:
             device=setup.device,
             load_s=load_s,
             mtp=drafts.kind if drafts else "none",
-            mtp_line=self._standing(load_s),
+            mtp_line=self._standing(load_s if start_s is None else start_s),
             thinking=switch.kind,
             thinks=switch.thinks,
             efforts=switch.efforts,
             effort=switch.effort,
             mtp_switch="restart" if setup.own_drafts else "restart_for_on",
-            restart_s=load_s,
+            restart_s=load_s if start_s is None else start_s,
             notes=notes,
             answers_at_once=max(1, setup.plan.parallel),
         )

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from engines.errors import EngineError, EngineFailed
 from engines.log_file import LogFile
@@ -25,7 +25,7 @@ _LOG_BYTES: Final = 1 << 20
 GRACE_S: Final = 6.0
 """The time to end; with an answer under way vLLM takes four seconds."""
 
-_LATE_S: Final = 10.0
+LATE_S: Final = 10.0
 """How long past its grace a guardian may take before what it guards is ended without it."""
 
 
@@ -96,11 +96,7 @@ class Supervised:
             raise
         except OSError as error:
             keeper.close()
-            raise EngineFailed(
-                "vLLM could not be started.",
-                f"The system says: {error.strerror}.",
-                "Close other programs, and try again.",
-            ) from error
+            raise unstarted(error) from error
         self._guardian = guardian
         # It must not keep an app that ends: then the guardian sees to the rest.
         self._reader = threading.Thread(
@@ -119,12 +115,20 @@ class Supervised:
         if guardian is None or reader is None:
             return
         self._tell(b"stop\n")
-        if not self._over.wait(self._grace_s + _LATE_S):
+        if not self._over.wait(self._grace_s + LATE_S):
             guardian.kill()
         guardian.wait()
         reader.join()
         if guardian.stdin is not None and not guardian.stdin.closed:
             guardian.stdin.close()
+
+    def leave(self, stays_s: float) -> bool:  # noqa: ARG002  for those that can be shared
+        """Leave it, so that it stays so long for whoever can join it; returns whether it ended.
+
+        Nobody can join this one.
+        """
+        self.stop()
+        return True
 
     def _tell(self, line: bytes) -> None:
         if self._guardian is None:
@@ -172,6 +176,18 @@ class Supervised:
         except ValueError:
             self.failed = line  # of what should have started the guardian
             return
+        self._take(message)
+
+    def _take(self, message: dict[str, Any]) -> None:
         self.pid = message.get("began", self.pid)
         self.code = message.get("ended", self.code)
         self.failed = message.get("failed", self.failed)
+
+
+def unstarted(error: OSError) -> EngineFailed:
+    """Make the error for a guardian that the system does not start."""
+    return EngineFailed(
+        "vLLM could not be started.",
+        f"The system says: {error.strerror}.",
+        "Close other programs, and try again.",
+    )

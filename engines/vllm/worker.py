@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +20,7 @@ from engines.vllm.failures import Circumstances, crash_failure, stalled, start_f
 from engines.vllm.host import Host, unreached
 from engines.vllm.log import BEFORE, Stage, stage
 from engines.vllm.metrics import Metrics, read_metrics
+from engines.vllm.shared import SharedWorker
 from engines.vllm.supervised import GRACE_S, Supervised
 
 if TYPE_CHECKING:
@@ -43,8 +46,10 @@ _READY: Final = "Starting vLLM server on"
 class Worker:
     """A vLLM server, started by its constructor; end it with `stop`, whatever happens.
 
-    around: what its errors say. log: a file for its words. host: where it runs.
-    Raises what `Supervised.start` raises.
+    around: what its errors say. log: a file for its words. host: where it runs. shared: other
+    Hearths may use it, too. joins: the guardian of one that is there to be joined; nothing is
+    started then, and the command not used.
+    Raises what `Supervised.start` raises; OSError where there is none to be joined.
     """
 
     def __init__(
@@ -57,16 +62,20 @@ class Worker:
         host: Host,
         silent_s: float = SILENT_S,
         grace_s: float = GRACE_S,
+        *,
+        shared: bool = False,
+        joins: int = 0,
     ) -> None:
         self._host = host
         self.place = place
         self.around = around
         self._silent_s = silent_s
         self._stage = Stage(0.0, BEFORE)
-        self._opening = self._ready = False
+        self._opening, self._ready = bool(joins), False
         self._client = connect(place.socket or place.base, place.key)
         self._api = OpenAiClient(self._client, place.base, self._headers, "vLLM")
-        self._held = Supervised(
+        held = partial(SharedWorker, joins=joins) if shared else Supervised
+        self._held = held(
             command.words,
             command.environment,
             host=self._host,
@@ -79,7 +88,8 @@ class Worker:
             self._held.start()
         except BaseException:
             self._client.close()
-            self._host.settle(place)
+            if not joins:
+                self._host.settle(place)
             raise
 
     @property
@@ -162,9 +172,26 @@ class Worker:
         return crash_failure(self.tail, self.around, self._held.code)
 
     def stop(self) -> None:
-        """Stop it; returns when none of its processes is left."""
+        """Stop it, whoever uses it; returns when none of its processes is left."""
         self._held.stop()
         self._client.close()
+
+    def leave(self, stays_s: float = 0.0) -> bool:
+        """Leave it; returns whether it has ended with that.
+
+        It goes on for those who use it, or for so many seconds for whoever may come.
+        """
+        ended = self._held.leave(stays_s)
+        self._client.close()
+        return ended
+
+    def serves(self, cancel: CancelToken) -> ServedModel | None:
+        """Ask at once for the model of a worker that was joined; None where it does not answer."""
+        served = None
+        with Connection.ended_by(cancel) as connection, suppress(EngineError):
+            served = self._serves(self._through(connection), cancel)
+        self._ready = served is not None
+        return served
 
     @property
     def _headers(self) -> dict[str, str]:

@@ -605,6 +605,7 @@
     <message>
       <location filename="../../app/ui/assistants/held_setting.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/core/settings/fields.py" />
       <source>Automatic</source>
       <translation>Automatisch</translation>
     </message>
@@ -1501,6 +1502,11 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Engine</source>
       <translation>Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <source>Why this engine</source>
+      <translation>Warum diese Engine</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -2489,6 +2495,7 @@
     <message>
       <location filename="../../app/ui/desktop/key_button.py" />
       <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
       <source>None</source>
       <translation>Keine</translation>
     </message>
@@ -3042,6 +3049,16 @@
       <location filename="../../app/ui/engines/worker_card.py" />
       <source>Running: {0}</source>
       <translation>Läuft: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>Another program uses it, such as a command in a terminal.</source>
+      <translation>Ein anderes Programm nutzt es, etwa ein Befehl in einem Terminal.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/worker_card.py" />
+      <source>A command in a terminal has left it; a message to this model uses it.</source>
+      <translation>Ein Befehl in einem Terminal hat es laufen lassen; eine Nachricht an dieses Modell nutzt es.</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/worker_card.py" />
@@ -5920,8 +5937,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>For a model that both engines have. Auto takes the one that suits this computer.</source>
-      <translation>Für ein Modell, das beide Engines haben. Auto nimmt die, die zu diesem Computer passt.</translation>
+      <source>For a model that both engines have. Auto goes by speeds measured here, chats at once and the context.</source>
+      <translation>Für ein Modell, das beide Engines haben. Auto geht nach hier gemessenen Geschwindigkeiten, Chats zugleich und dem Kontext.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5978,8 +5995,44 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>Share of the card’s memory. Automatic takes what is free when it starts.</source>
-      <translation>Anteil am Speicher der Karte. Automatisch nimmt, was beim Start frei ist.</translation>
+      <source>Share of the card’s memory. Automatic takes what the model and its chats need.</source>
+      <translation>Anteil am Speicher der Karte. Automatisch nimmt, was das Modell und seine Chats brauchen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Weights of vLLM in RAM</source>
+      <translation>Gewichte von vLLM im RAM</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>On each card. For a model larger than the card; these weights cross to it for each token, so answers are much slower.</source>
+      <translation>Je Karte. Für ein Modell, das größer als die Karte ist; diese Gewichte gehen für jedes Token zu ihr, Antworten sind also viel langsamer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Tokens that vLLM reads at once</source>
+      <translation>Token, die vLLM auf einmal liest</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Of long prompts (chunked prefill). More reads faster, takes graphics memory, and holds up other answers.</source>
+      <translation>Von langen Prompts (Chunked Prefill). Mehr liest schneller, braucht Grafikspeicher und hält andere Antworten auf.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Prefix cache of vLLM</source>
+      <translation>Präfix-Cache von vLLM</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Chats go on without being read again, from memory that is free. Without it, nobody can tell by the speed what others have asked.</source>
+      <translation>Chats gehen weiter, ohne neu gelesen zu werden, aus freiem Speicher. Ohne ihn kann niemand an der Geschwindigkeit erkennen, was andere gefragt haben.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6026,8 +6079,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>One per line: a name, an equals sign and the adapter’s folder.</source>
-      <translation>Je Zeile einer: ein Name, ein Gleichheitszeichen und der Ordner des Adapters.</translation>
+      <source>One per line: a name, an equals sign and the adapter’s folder. They take graphics memory; the first one restarts vLLM.</source>
+      <translation>Je Zeile einer: ein Name, ein Gleichheitszeichen und der Ordner des Adapters. Sie brauchen Grafikspeicher; der erste startet vLLM neu.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6050,8 +6103,13 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>After this long without an answer, to free its memory.</source>
-      <translation>Nach so langer Zeit ohne Antwort, um seinen Speicher freizugeben.</translation>
+      <source>After this long without an answer, to free its memory. It stays as long after a command in a terminal; where this is Never, it ends with the command.</source>
+      <translation>Nach so langer Zeit ohne Antwort, um seinen Speicher freizugeben. So lange bleibt es auch nach einem Befehl in einem Terminal; bei „Nie“ endet es mit dem Befehl.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Never</source>
+      <translation>Nie</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6330,6 +6388,11 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
+      <source>No limit</source>
+      <translation>Keine Grenze</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
       <source>Think first</source>
       <translation>Erst nachdenken</translation>
     </message>
@@ -6462,6 +6525,11 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>These chats continue at once when you come back to them.</source>
       <translation>Diese Chats gehen sofort weiter, wenn du zu ihnen zurückkehrst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Only the one in use</source>
+      <translation>Nur der genutzte</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6927,8 +6995,13 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>Measured on this computer: vLLM writes {0} times as fast for one chat.</source>
-      <translation>Auf diesem Computer gemessen: Bei einem Chat schreibt vLLM {0}-mal so schnell.</translation>
+      <source>A context of {0} tokens: vLLM is made for long ones on a card.</source>
+      <translation>Ein Kontext von {0} Token: vLLM ist für lange auf einer Karte gemacht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/engines/advice.py" />
+      <source>vLLM has this model loaded, so it answers at once.</source>
+      <translation>vLLM hat dieses Modell geladen und antwortet daher sofort.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -6939,6 +7012,21 @@
       <location filename="../../app/core/engines/advice.py" />
       <source>vLLM on {0} is faster for several chats or programs at once.</source>
       <translation>Für mehrere Chats oder Programme zugleich ist vLLM auf {0} schneller.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/engines/advice.py" />
+      <source>Measured on this computer: vLLM writes {0} times as fast for one chat.</source>
+      <translation>Auf diesem Computer gemessen: Bei einem Chat schreibt vLLM {0}-mal so schnell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/engines/advice.py" />
+      <source>Measured on this computer: llama.cpp writes {0} times as much at once.</source>
+      <translation>Auf diesem Computer gemessen: llama.cpp schreibt bei mehreren Chats zusammen {0}-mal so viel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/engines/advice.py" />
+      <source>Measured on this computer: llama.cpp is {0} times as fast for one chat.</source>
+      <translation>Auf diesem Computer gemessen: Bei einem Chat ist llama.cpp {0}-mal so schnell.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7034,6 +7122,11 @@
       <location filename="../../app/core/engines/advice.py" />
       <source>vLLM does not run on macOS; llama.cpp uses this Mac's graphics.</source>
       <translation>vLLM läuft nicht unter macOS; llama.cpp nutzt die Grafik dieses Macs.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/engines/advice.py" />
+      <source>Measured on this computer: vLLM writes {0} times as much at once.</source>
+      <translation>Auf diesem Computer gemessen: vLLM schreibt bei mehreren Chats zusammen {0}-mal so viel.</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7653,6 +7746,21 @@
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
+      <source>cpu offload memory</source>
+      <translation>prozessor auslagern speicher ram</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>batch prefill prompt</source>
+      <translation>batch prefill prompt lesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>cache prompt privacy</source>
+      <translation>cache zwischenspeicher prompt privatsphäre</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
       <source>gpu multi tensor parallel</source>
       <translation>gpu mehrere tensor parallel</translation>
     </message>
@@ -8062,6 +8170,16 @@
       <location filename="../../app/hub/remote_header.py" />
       <source>Choose another quantisation or repository.</source>
       <translation>Wähle eine andere Quantisierung oder ein anderes Repository.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/remote_header.py" />
+      <source>It does not begin as a safetensors file does.</source>
+      <translation>Es beginnt nicht wie eine safetensors-Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/hub/remote_header.py" />
+      <source>Choose another repository.</source>
+      <translation>Wähle ein anderes Repository.</translation>
     </message>
     <message>
       <location filename="../../app/hub/remote_header.py" />
@@ -9008,6 +9126,11 @@
     </message>
     <message>
       <location filename="../../app/services/engines/choice.py" />
+      <source>This model needs more graphics memory in vLLM than there is.</source>
+      <translation>Dieses Modell braucht in vLLM mehr Grafikspeicher, als da ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/choice.py" />
       <source>None of your servers offers this model.</source>
       <translation>Keiner deiner Server bietet dieses Modell an.</translation>
     </message>
@@ -9311,8 +9434,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/prepared_vllm_load.py" />
-      <source>{0} are needed and {1} are free on {2}</source>
-      <translation>{0} werden gebraucht, und {1} sind frei ({2})</translation>
+      <source>{0} chats at once share the room; one may have {1} tokens.</source>
+      <translation>{0} Chats zugleich teilen sich den Platz; einer kann {1} Token haben.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/prepared_vllm_load.py" />
@@ -9321,15 +9444,28 @@
     </message>
     <message>
       <location filename="../../app/services/engines/prepared_vllm_load.py" />
-      <location filename="../../engines/memory/planner.py" />
-      <source>It fits: {0}.</source>
-      <translation>Es passt: {0}.</translation>
+      <source>{0} of the weights stay in RAM: answers are much slower.</source>
+      <translation>{0} der Gewichte bleiben im RAM: Antworten sind viel langsamer.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/prepared_vllm_load.py" />
-      <location filename="../../engines/memory/planner.py" />
-      <source>It does not fit: {0}.</source>
-      <translation>Es passt nicht: {0}.</translation>
+      <source>{0} stay free for other programs.</source>
+      <translation>{0} bleiben für andere Programme frei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <source>{0} chats at once have room for {1} tokens each.</source>
+      <translation>{0} Chats zugleich haben Platz für je {1} Token.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <source>It fits and takes {0} of the {1} that may be taken on {2}.</source>
+      <translation>Es passt und nimmt {0} von den {1}, die es auf {2} nehmen darf.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/engines/prepared_vllm_load.py" />
+      <source>It does not fit: it needs {0} of the {1} that may be taken on {2}.</source>
+      <translation>Es passt nicht: Es braucht {0} von den {1}, die es auf {2} nehmen darf.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/prepared_vllm_load.py" />
@@ -11241,6 +11377,16 @@
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
+      <source>no NVIDIA card</source>
+      <translation>keine NVIDIA-Karte</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/checkpoint_plan.py" />
+      <source>{0} {1} more are free, and stay so for other programs.</source>
+      <translation>{0} {1} mehr sind frei und bleiben es für andere Programme.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>Guessing ahead is switched off; vLLM restarts to switch it on.</source>
       <translation>Vorausraten ist aus; zum Einschalten startet vLLM neu.</translation>
     </message>
@@ -11248,11 +11394,6 @@
       <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>The drafter reads {0} tokens at most; with the context that is set, it does not guess.</source>
       <translation>Der Drafter liest höchstens {0} Token; mit dem eingestellten Kontext rät er nicht.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/checkpoint_plan.py" />
-      <source>no NVIDIA card</source>
-      <translation>keine NVIDIA-Karte</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
@@ -11273,13 +11414,18 @@
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
-      <source>{0} {1} are free, of which the settings allow that part only.</source>
-      <translation>{0} {1} sind frei, wovon die Einstellungen nur diesen Teil erlauben.</translation>
+      <source>There is not enough memory for “{0}” in vLLM: {1} of its weights are to stay in RAM.</source>
+      <translation>Für „{0}“ ist in vLLM nicht genug Speicher da: {1} der Gewichte sollen im RAM bleiben.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
-      <source>Allow vLLM more of the memory, or all that is free by setting 0.</source>
-      <translation>Erlaube vLLM mehr vom Speicher, oder mit 0 allen, der frei ist.</translation>
+      <source>{0} are free there.</source>
+      <translation>Dort sind {0} frei.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/checkpoint_plan.py" />
+      <source>Set less for the weights of vLLM in RAM, or close other programs.</source>
+      <translation>Stelle weniger für die Gewichte von vLLM im RAM ein, oder schließe andere Programme.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
@@ -11290,6 +11436,16 @@
       <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp.</source>
       <translation>Schließe andere Programme, nimm einen Checkpoint mit weniger Bit, oder antworte mit llama.cpp.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/checkpoint_plan.py" />
+      <source>{0} {1} are free, of which the settings allow that part only.</source>
+      <translation>{0} {1} sind frei, wovon die Einstellungen nur diesen Teil erlauben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/checkpoint_plan.py" />
+      <source>Allow vLLM more of the memory, or set 0, with which it takes what it needs.</source>
+      <translation>Erlaube vLLM mehr vom Speicher, oder stelle 0 ein, womit es nimmt, was es braucht.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -11335,6 +11491,11 @@
       <location filename="../../engines/memory/equivalent.py" />
       <source>llama.cpp uses this computer only.</source>
       <translation>llama.cpp nutzt nur diesen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/equivalent.py" />
+      <source>llama.cpp leaves whole layers in RAM by itself, and computes them there.</source>
+      <translation>llama.cpp lässt von selbst ganze Schichten im RAM und rechnet sie dort.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -11388,6 +11549,11 @@
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
+      <source>It does not fit: {0}.</source>
+      <translation>Es passt nicht: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/planner.py" />
       <source>set a context below {0} tokens, </source>
       <translation>stell einen Kontext unter {0} Token ein, </translation>
     </message>
@@ -11420,6 +11586,11 @@
       <location filename="../../engines/memory/planner.py" />
       <source>Set a context between 1 and {0}, or 0 to let Hearth choose.</source>
       <translation>Stell einen Kontext zwischen 1 und {0} ein, oder 0, damit Hearth wählt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/planner.py" />
+      <source>It fits: {0}.</source>
+      <translation>Es passt: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
@@ -13026,6 +13197,11 @@
       <location filename="../../engines/vllm/command.py" />
       <source>On the processor, the KV cache of vLLM always has 16 bits.</source>
       <translation>Auf dem Prozessor hat der KV-Cache von vLLM immer 16 Bit.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/engine.py" />
+      <source>Waiting for another start of vLLM</source>
+      <translation>Wartet auf einen anderen Start von vLLM</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/engine.py" />

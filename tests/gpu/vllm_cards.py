@@ -3,14 +3,27 @@
     python3 -m tests.gpu.vllm_cards HOME CHECKPOINT [--drafter FOLDER] [--only NAME …]
 
 HOME is an installed environment (`hearth engines install vllm`, then the folder engines/vllm of the
-data folder). CHECKPOINT is a folder with config.json and safetensors that fits the card, FOLDER its
-assistant. With a model of up to 8 GB all takes less than ten minutes; each part says what it
-proves, prints what it saw, and ends with PASS, FAIL or LEFT OUT:
+data folder). CHECKPOINT is a folder with config.json and safetensors that fits the card, best a
+Gemma 4 or a Qwen 3 that can think; FOLDER its assistant. With a model of up to 8 GB all takes less
+than twenty minutes. The parts come in the order that a first run should take, so that what is wrong
+with the environment is seen before a start is waited for. Each says what it proves, prints what it
+saw, and ends with PASS, FAIL or LEFT OUT; at the end stands a table of them all, to be pasted into
+resources/docs/measurements.md. Exit code 1 if a part failed.
 
+    tools       the environment's own ninja and nvcc are what the worker finds first; Python.h is
+                there; what Ray needs, where it was installed with Ray
+    options     all that is passed is in `vllm serve --help=all` of this version
+    choice      which cards would be taken, and why: what they compute, the screen's, the variables
     load        a start reaches every stage of progress that only cards have, in order; the share
-                of memory is computed from what is free; the answer is the same twice
+                of memory is computed from what is free; no picture's part is loaded; nothing in
+                the log speaks of a compiler that is missing; the answer is the same twice
+    again       a second start, from kernels that were compiled by the first, and what those take
+    answers     the checkpoint's generation_config.json governs nothing; what was read before is
+                counted; reasoning and tool calls are no part of the answer
     memory      the card is as free behind a close as it was before, and after a SIGKILL of each
                 process of the tree; on one card the engine core is the worker
+    stays       the next process goes on with a worker that stays, at once; one that is killed
+                leaves the card as free as it was before
     context     a context that cannot fit is refused with a length that does fit, and that loads
     occupied    with most of the card taken, the error names who takes it
     mtp         answers with and without drafts are the same where greedy, and the measured gain
@@ -20,15 +33,18 @@ proves, prints what it saw, and ends with PASS, FAIL or LEFT OUT:
                 (--wrong FOLDER, such as an NVFP4 one before Blackwell)
     cards       tensor parallel over two cards answers as one card does; left out with one card
 
-Nothing of this has been run where it was written: there was no card. Put date, card, driver,
-versions and the printed lines into resources/docs/measurements.md. Exit code 1 if a part failed.
+What needs no card is in the suite: `python3 run.py test --vllm`. Nothing of this has been run where
+it was written: there was no card.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import platform
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,10 +54,11 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
+from app import __version__
 from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.errors import EngineError, NotEnoughMemory
@@ -50,16 +67,25 @@ from engines.models.checkpoint import read_checkpoint
 from engines.types import (
     ChatRequest,
     Done,
+    Event,
     LoadedModel,
     LoadPlan,
     Message,
+    ReasoningDelta,
     Sampling,
     TextDelta,
+    Tool,
+    ToolCall,
 )
+from engines.vllm.command import OF_CARDS
 from engines.vllm.engine import VllmEngine
-from engines.vllm.memory import memory_share, used_cards
-from engines.vllm.provision.home import EngineHome
+from engines.vllm.memory import card_numbers, memory_share, used_cards
+from engines.vllm.parsing import parsing_of
+from engines.vllm.provision.environment import headers_here
+from engines.vllm.provision.home import TOOLKIT, EngineHome, Installed, bytes_in
+from tests.engines.vllm.another import Hearth
 from tests.engines.vllm.faked import gone, members, tree, until
+from tests.engines.vllm.test_flags import known_to, options
 
 SLACK = 400_000_000
 QUESTION = "Write a short story about a lighthouse keeper and a storm."
@@ -71,13 +97,19 @@ class LeftOut(Exception):
 
 @dataclass
 class Machine:
-    """What the parts share. plan: for the checkpoint, without drafts."""
+    """What the parts share. plan: for the checkpoint, without drafts. seen: by the present part."""
 
     home: EngineHome
     plan: LoadPlan
     drafter: Path | None
     wrong: Path | None
     folder: Path
+    seen: list[str] = field(default_factory=list)
+
+    def saw(self, what: str) -> None:
+        """Print what a part has seen, and keep it for the table."""
+        print(f"  {what}")
+        self.seen.append(what)
 
     @contextmanager
     def engine(self) -> Iterator[VllmEngine]:
@@ -89,6 +121,12 @@ class Machine:
         finally:
             engine.close()
 
+    @property
+    def installed(self) -> Installed:
+        found = self.home.current()
+        assert found is not None, "no environment is in use there"
+        return found
+
     def free(self, cards: int = 1) -> int:
         return sum(card.free_bytes or 0 for card in used_cards(detect(), cards))
 
@@ -99,21 +137,35 @@ class Machine:
         return plan
 
 
-def load(engine: VllmEngine, plan: LoadPlan) -> LoadedModel:
-    began = time.monotonic()
+QUIET = ("Could not find nvcc", "ninja", "Python.h", "Failed to find C compiler")
+"""What the log says where a compiler is missing."""
+WEATHER = Tool(
+    "get_weather",
+    "Tell the weather in a city.",
+    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+)
+
+
+def load(machine: Machine, engine: VllmEngine, plan: LoadPlan) -> LoadedModel:
     report = engine.load(plan, lambda _: None, CancelToken())
-    print(
-        f"  loaded in {time.monotonic() - began:.0f} s: {report.device}, context {report.context}"
-    )
+    print(f"  loaded in {report.load_s:.0f} s: {report.device}, context {report.context}")
     return report
 
 
-def ask(engine: VllmEngine, tokens: int = 200, text: str = QUESTION) -> tuple[str, Done]:
+def events_of(engine: VllmEngine, tokens: int, text: str, **options: object) -> list[Event]:
     request = ChatRequest((Message("user", text),), Sampling(temperature=0.0), max_tokens=tokens)
-    events = list(engine.chat(request, CancelToken()))
+    return list(engine.chat(replace(request, **options), CancelToken()))  # type: ignore[arg-type]
+
+
+def text_in(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def ask(engine: VllmEngine, tokens: int = 200, text: str = QUESTION) -> tuple[str, Done]:
+    events = events_of(engine, tokens, text)
     done = events[-1]
     assert isinstance(done, Done)
-    return "".join(event.text for event in events if isinstance(event, TextDelta)), done
+    return text_in(events), done
 
 
 def said(engine: VllmEngine, pattern: str) -> str:
@@ -122,12 +174,12 @@ def said(engine: VllmEngine, pattern: str) -> str:
     return str(found[-1]) if found else ""
 
 
-def refused(engine: VllmEngine, plan: LoadPlan) -> EngineError | None:
+def refused(machine: Machine, engine: VllmEngine, plan: LoadPlan) -> EngineError | None:
     """Why it does not load; None if it does."""
     try:
-        load(engine, plan)
+        load(machine, engine, plan)
     except EngineError as error:
-        print(f"  {error.code}: {error}")
+        machine.saw(f"{error.code}: {error}")
         return error
     return None
 
@@ -136,6 +188,50 @@ def common(one: str, other: str) -> str:
     """What both begin with."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return "".join(letter for letter, _ in same)
+
+
+def part_tools(machine: Machine) -> None:
+    installed = machine.installed
+    folder = installed.folder
+    cuda = [folder / TOOLKIT / "bin" / "nvcc"] if installed.profile == "cuda" else []
+    for tool in (folder / "bin" / "ninja", *cuda):
+        version = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
+        machine.saw(f"{tool.name}: {version.stdout.strip().splitlines()[-1]}")
+    minor = subprocess.run(
+        [installed.python, "-c", "import sys; print(*sys.version_info[:2])"],
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert headers_here((int(minor[0]), int(minor[1]))), "Python.h is missing: see the preflight"
+    if installed.lock == "cuda-ray":
+        subprocess.run([installed.python, "-c", "import ray"], check=True)
+        machine.saw("Ray is there")
+
+
+def part_options(machine: Machine) -> None:
+    folder = machine.folder / "options"
+    folder.mkdir()
+    wanted = options(machine.installed, folder)
+    unknown = wanted - known_to(machine.installed, folder)
+    machine.saw(f"{len(wanted)} options, {len(unknown)} unknown {sorted(unknown) or ''}".strip())
+    assert not unknown
+
+
+def part_choice(machine: Machine) -> None:
+    hardware = detect()
+    every = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
+    for gpu in every:
+        computes = ".".join(map(str, gpu.capability or ())) or "unknown"
+        more = (" draws the screen," if gpu.shows else "") + (" hidden," if gpu.hidden else "")
+        machine.saw(f"{gpu.name}: {computes},{more} {(gpu.free_bytes or 0) / 1e9:.1f} GB free")
+    chosen = used_cards(hardware, 1)
+    assert chosen, "no card can be used"
+    machine.saw(f"takes number {card_numbers(hardware, chosen)[0]}")
+    print(f"  variables: { {name: os.environ[name] for name in OF_CARDS if name in os.environ} }")
+    assert not chosen[0].hidden
+    plain = [gpu for gpu in every if not gpu.shows and not gpu.hidden]
+    same = [gpu for gpu in plain if gpu.capability == chosen[0].capability]
+    emptier = [gpu for gpu in same if (gpu.free_bytes or 0) > (chosen[0].free_bytes or 0)]
+    assert not emptier, "another card has more free and draws no screen"
 
 
 def part_load(machine: Machine) -> None:
@@ -151,11 +247,15 @@ def part_load(machine: Machine) -> None:
 
         free = machine.free()
         wanted = memory_share(used_cards(detect(), 1), None)
-        engine.load(machine.plan, progress, CancelToken())
+        report = engine.load(machine.plan, progress, CancelToken())
         print(f"  stages: {', '.join(seen)}")
-        print(f"  share of the card: {wanted}; free before: {free / 1e9:.1f} GB")
+        machine.saw(f"{report.load_s:.0f} s, share {wanted}, {free / 1e9:.1f} GB free before")
         weights = said(engine, "Model loading took")
-        print(f"  weights: {weights} GiB; room for {said(engine, 'KV cache size:')} tokens")
+        machine.saw(f"weights {weights} GiB, room for {said(engine, 'KV cache size:')} tokens")
+        log = engine.status().log
+        missing = [line for line in log for word in QUIET if word in line]
+        assert not missing, missing
+        assert not any("vision" in line and "loading" in line.lower() for line in log)
         assert shares == sorted(shares)
         assert any("CUDA graphs" in words for words in seen), "graph capture was seen"
         assert any("Measuring" in words for words in seen), "memory profiling was seen"
@@ -165,11 +265,59 @@ def part_load(machine: Machine) -> None:
         assert first == again, "greedy answers are the same"
 
 
+def part_again(machine: Machine) -> None:
+    caches = machine.folder / "caches"
+    with machine.engine() as engine:
+        seconds = load(machine, engine, machine.plan).load_s
+        _, done = ask(engine)
+    machine.saw(f"{seconds:.0f} s, caches {bytes_in(caches) / 1e9:.1f} GB")
+    machine.saw(f"{done.timing.decode_tok_s:.1f} tokens/s")
+    assert bytes_in(caches) > 1_000_000, "nothing compiled is kept in Hearth's folder"
+
+
+def part_answers(machine: Machine) -> None:
+    model = machine.folder / "governed"
+    shutil.copytree(machine.plan.model, model, copy_function=os.symlink)
+    told = model / "generation_config.json"
+    written = json.loads(told.read_text()) if told.exists() else {}
+    told.unlink(missing_ok=True)
+    told.write_text(json.dumps(written | {"max_new_tokens": 7, "min_p": 0.2, "temperature": 0.1}))
+    with machine.engine() as engine:
+        report = load(machine, engine, replace(machine.plan, model=model))
+        assert ask(engine)[1].usage.completion_tokens > 7, "the model's file ended the answer"
+        long = "Where are my chats, and who can read them? " * 120
+        counts = [ask(engine, 8, long)[1].usage.cached_tokens for _ in range(2)]
+        machine.saw(f"{counts[1]} of the tokens had been read before")
+        assert counts[0] == 0 < counts[1]
+        if report.thinking == "none":
+            machine.saw("it does not think: take one that does to see that")
+        else:
+            _thinks(machine, engine, model)
+        events = events_of(engine, 400, "What is the weather in Paris?", tools=(WEATHER,))
+        calls = [event for event in events if isinstance(event, ToolCall)]
+        machine.saw(f"asks for {[(it.name, it.arguments) for it in calls] or 'no tool'}")
+        assert "<" not in text_in(events), "a marker is in the text"
+
+
+def _thinks(machine: Machine, engine: VllmEngine, model: Path) -> None:
+    events = events_of(engine, 600, "What is 17 times 23?", thinking=True, thinking_budget=200)
+    thought = "".join(event.text for event in events if isinstance(event, ReasoningDelta))
+    done = events[-1]
+    assert isinstance(done, Done)
+    machine.saw(f"{done.usage.reasoning_tokens} tokens of reasoning apart from the answer")
+    assert thought
+    assert text_in(events)
+    markers = ("<|channel", "<channel|", "<think>", "</think>", "[THINK]", "[/THINK]")
+    assert not any(it in thought + text_in(events) for it in markers)
+    if parsing_of(model).budget:
+        assert done.usage.reasoning_tokens <= 210
+
+
 def part_memory(machine: Machine) -> None:
     before = machine.free()
     for victim in ("", "api", "core"):
         with machine.engine() as engine:
-            load(engine, machine.plan)
+            load(machine, engine, machine.plan)
             worker = engine.worker
             assert worker is not None
             named = tree(worker.session, worker.guardian)
@@ -180,25 +328,47 @@ def part_memory(machine: Machine) -> None:
                 until(lambda keys=everything: gone(keys), 30)  # type: ignore[misc]
         assert gone(everything)
         until(lambda: machine.free() >= before - SLACK, 15)
-        print(f"  after {victim or 'a close'}: {machine.free() / 1e9:.1f} GB free")
+        machine.saw(f"after {victim or 'a close'} {machine.free() / 1e9:.1f} GB free")
+
+
+def part_stays(machine: Machine) -> None:
+    before = machine.free()
+    plan = ["--model", str(machine.plan.model), "--context", str(machine.plan.context)]
+    seconds, texts, sessions = [], [], []
+    everything: set[tuple[int, int]] = set()
+    for last in (False, True):
+        began = time.monotonic()
+        with Hearth(machine.home.root, machine.folder, "it", *plan) as hearth:
+            sessions.append(hearth.session)
+            seconds.append(time.monotonic() - began)
+            texts.append(hearth.ask())
+            everything |= members(hearth.guardian)
+            if not last:
+                hearth.leave(600)
+                assert not gone(everything), "it does not stay"
+    machine.saw(f"the first start {seconds[0]:.0f} s, the next process {seconds[1]:.1f} s")
+    assert sessions[0] == sessions[1]
+    assert texts[0] == texts[1]
+    # The last one was killed.
+    until(lambda: gone(everything), 30)
+    until(lambda: machine.free() >= before - SLACK, 15)
 
 
 def part_context(machine: Machine) -> None:
     most = read_checkpoint(machine.plan.model).context_max
     with machine.engine() as engine:
-        error = refused(engine, replace(machine.plan, context=most, anyway=True))
+        error = refused(machine, engine, replace(machine.plan, context=most, anyway=True))
         if error is None:
             raise LeftOut(f"the whole context of {most:,} tokens fits this card")
         assert isinstance(error, NotEnoughMemory)
         assert error.action is not None
         assert error.action.kind == "shorter_context"
         fits = int(error.action.value)
-        assert load(engine, replace(machine.plan, context=fits)).context == fits
+        assert load(machine, engine, replace(machine.plan, context=fits)).context == fits
 
 
 def part_occupied(machine: Machine) -> None:
-    installed = machine.home.current()
-    assert installed is not None
+    installed = machine.installed
     size = int(machine.free() * 0.9)
     hold = (
         "import torch, time\n"
@@ -212,7 +382,7 @@ def part_occupied(machine: Machine) -> None:
             assert other.stdout.readline().strip() == "held"
             with machine.engine() as engine:
                 plan = replace(machine.plan, memory_share=0.9, anyway=True)
-                error = refused(engine, plan)
+                error = refused(machine, engine, plan)
             assert isinstance(error, NotEnoughMemory), "it loaded on a card that is taken"
             assert "python" in error.why, "it names who takes it"
         finally:
@@ -224,23 +394,23 @@ def part_mtp(machine: Machine) -> None:
     texts, speeds = [], []
     with machine.engine() as engine:
         for plan in (replace(drafting, draft_max=0), drafting):
-            report = load(engine, plan)
+            report = load(machine, engine, plan)
             print(f"  {report.mtp_line}")
             ask(engine)
             text, done = ask(engine)
             texts.append(text)
             speeds.append(done.timing.decode_tok_s)
             print(f"  {done.timing.decode_tok_s:.1f} tokens/s; {done.mtp.reason}")
-    print(f"  gain: {speeds[1] / speeds[0]:.2f}x")
+    machine.saw(f"{speeds[0]:.1f} and {speeds[1]:.1f} tokens/s, {speeds[1] / speeds[0]:.2f}x")
     same = common(*texts)
-    print(f"  the same for {len(same)} of {len(texts[0])} characters")
+    machine.saw(f"the same for {len(same)} of {len(texts[0])} characters")
     assert done.mtp.accepted > 0
     assert len(same) > 80, "a near tie may fall the other way later, not at once"
 
 
 def part_many(machine: Machine) -> None:
     with machine.engine() as engine:
-        load(engine, replace(machine.plan, parallel=8))
+        load(machine, engine, replace(machine.plan, parallel=8))
         ask(engine, 32)
         began = time.monotonic()
         one = ask(engine)[1].usage.completion_tokens / (time.monotonic() - began)
@@ -258,7 +428,7 @@ def part_many(machine: Machine) -> None:
         for thread in threads:
             thread.join()
         eight = sum(counts) / (time.monotonic() - began)
-    print(f"  one chat: {one:.1f} tokens/s, eight at once: {eight:.1f} in all ({eight / one:.1f}x)")
+    machine.saw(f"one {one:.1f} tokens/s, eight {eight:.1f} in all ({eight / one:.1f}x)")
     assert len(counts) == 8
     assert eight > 1.5 * one
 
@@ -267,9 +437,9 @@ def part_fp8cache(machine: Machine) -> None:
     room = []
     with machine.engine() as engine:
         for plan in (machine.plan, replace(machine.plan, kv_type="q8_0")):
-            report = load(engine, plan)
+            report = load(machine, engine, plan)
             room.append(int(said(engine, "KV cache size:").replace(",", "") or 0))
-            print(f"  {plan.kv_type}: room for {room[-1]:,} tokens {report.notes}")
+            machine.saw(f"{plan.kv_type}: room for {room[-1]:,} tokens {' '.join(report.notes)}")
             assert ask(engine, 40)[0]
     assert room[1] > 1.5 * room[0]
 
@@ -278,7 +448,7 @@ def part_quantised(machine: Machine) -> None:
     if machine.wrong is None:
         raise LeftOut("no --wrong checkpoint was given")
     with machine.engine() as engine:
-        error = refused(engine, replace(machine.plan, model=machine.wrong))
+        error = refused(machine, engine, replace(machine.plan, model=machine.wrong))
     assert error is not None, "the card can compute it"
     assert error.code in {"engine_unavailable", "model_architecture"}
 
@@ -289,9 +459,9 @@ def part_cards(machine: Machine) -> None:
     texts = []
     with machine.engine() as engine:
         for cards in (1, 2):
-            load(engine, replace(machine.plan, tensor_parallel=cards))
+            load(machine, engine, replace(machine.plan, tensor_parallel=cards))
             texts.append(ask(engine)[0])
-            print(f"  {cards} cards: {ask(engine)[1].timing.decode_tok_s:.1f} tokens/s")
+            machine.saw(f"{cards} cards: {ask(engine)[1].timing.decode_tok_s:.1f} tokens/s")
     assert len(common(*texts)) > 40, "the sums differ in their last bits only"
 
 
@@ -302,37 +472,81 @@ PARTS: dict[str, Callable[[Machine], None]] = {
 }
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a part: a row of the table."""
+
+    name: str
+    result: str
+    seconds: float
+    seen: str
+
+    @property
+    def row(self) -> str:
+        return f"| {self.name} | {self.result} | {self.seconds:.0f} | {self.seen} |"
+
+
+def carried_out(name: str, machine: Machine) -> Outcome:
+    """Carry a part out, whatever becomes of it: the next one says more than an end here."""
+    print(f"{name}:")
+    machine.seen.clear()
+    began = time.monotonic()
+    try:
+        PARTS[name](machine)
+    except LeftOut as reason:
+        result = "left out"
+        machine.seen.append(str(reason))
+    except Exception as error:  # noqa: BLE001
+        result = "FAIL"
+        traceback.print_exc()
+        machine.seen.append(f"{type(error).__name__}: {error}".splitlines()[0])
+    else:
+        result = "pass"
+    seconds = time.monotonic() - began
+    seen = "; ".join(machine.seen).replace("|", "\\|").replace("\n", " ")
+    print(f"  {result.upper()} in {seconds:.0f} s")
+    return Outcome(name, result, seconds, seen)
+
+
+def table(machine: Machine, outcomes: list[Outcome]) -> str:
+    """What is pasted into the measurements: where it was run, then a row for each part."""
+    cards = ", ".join(
+        f"{gpu.name} (driver {gpu.driver})" for gpu in detect().gpus if gpu.vendor == "nvidia"
+    )
+    installed = machine.installed
+    where = [
+        time.strftime("%Y-%m-%d"),
+        cards or "no card",
+        f"vLLM {installed.version} ({installed.lock or installed.profile})",
+        f"Hearth {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        machine.plan.model.name,
+    ]
+    rows = ["| Part | Outcome | s | Seen |", "|---|---|---|---|", *(it.row for it in outcomes)]
+    return "\n".join(["; ".join(where), "", *rows])
+
+
 def main() -> int:
-    words = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    words.add_argument("home", type=Path)
-    words.add_argument("checkpoint", type=Path)
-    words.add_argument("--drafter", type=Path)
-    words.add_argument("--wrong", type=Path)
+    words = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+    def folder(text: str) -> Path:
+        return Path(text).resolve()  # a worker starts elsewhere
+
+    words.add_argument("home", type=folder)
+    words.add_argument("checkpoint", type=folder)
+    words.add_argument("--drafter", type=folder)
+    words.add_argument("--wrong", type=folder)
     words.add_argument("--context", type=int, default=8192)
-    words.add_argument("--only", nargs="+", choices=sorted(PARTS), default=list(PARTS))
+    words.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
     given = words.parse_args()
     plan = LoadPlan(given.checkpoint, given.context, 4, 4, gpu_layers=-1, draft_max=0)
-    failed = False
-    print(
-        f"{time.strftime('%Y-%m-%d')}: {[gpu for gpu in detect().gpus if gpu.vendor == 'nvidia']}"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        machine = Machine(EngineHome(given.home), plan, given.drafter, given.wrong, Path(folder))
-        print(f"environment: {machine.home.current()}")
-        for name in given.only:
-            began = time.monotonic()
-            print(f"{name}:")
-            try:
-                PARTS[name](machine)
-            except LeftOut as reason:
-                print(f"  LEFT OUT: {reason}")
-            except Exception:  # noqa: BLE001  the next part says more than an end here
-                failed = True
-                traceback.print_exc()
-                print("  FAIL")
-            else:
-                print(f"  PASS in {time.monotonic() - began:.0f} s")
-    return int(failed)
+    with tempfile.TemporaryDirectory() as made:
+        machine = Machine(EngineHome(given.home), plan, given.drafter, given.wrong, Path(made))
+        print(f"environment: {machine.installed}")
+        outcomes = [carried_out(name, machine) for name in given.only]
+        print(f"\n{table(machine, outcomes)}")
+    return int(any(it.result == "FAIL" for it in outcomes))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine, Served
-from engines.types import Adapter, LoadedModel
+from engines.types import Adapter, LoadedModel, LoadPlan
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
@@ -53,6 +53,7 @@ class ScriptedWorker(ScriptedEngine):
     """revived, settled: how often each was asked for. lost: why it cannot be brought back.
 
     adapted: the names of the adapters that it was given while it ran.
+    shared: what was wanted where it was to be shared. stayed_s: how long it was to stay.
     """
 
     name = "vllm"
@@ -60,6 +61,8 @@ class ScriptedWorker(ScriptedEngine):
     revived = settled = 0
     well = True
     adapted: Sequence[tuple[str, ...]] = ()
+    shared: tuple[str, ...] = ()
+    stayed_s: float | None = None
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         self.revived += 1
@@ -71,6 +74,21 @@ class ScriptedWorker(ScriptedEngine):
     def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
         self.adapted = [*self.adapted, tuple(it.name for it in adapters)]
         return True
+
+    def share(
+        self,
+        wanted: str,
+        _name: str,
+        plan: Callable[[], LoadPlan],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        self.shared = (*self.shared, wanted)
+        return self.load(plan(), progress, cancel)
+
+    def leave(self, stays_s: float) -> None:
+        self.stayed_s = stays_s
+        self.close()
 
     def settle(self) -> None:
         self.settled += 1

@@ -9,7 +9,15 @@ from engines.vllm.provision.lock import LockName, Profile
 from engines.vllm.provision.preflight import Finding, hindered
 
 __all__ = [
-    "Check", "Device", "InstallState", "LockName", "Phase", "Price", "Profile", "Step",
+    "Check",
+    "Device",
+    "InstallState",
+    "LockName",
+    "Phase",
+    "Price",
+    "Profile",
+    "StayingWorker",
+    "Step",
     "WorkerState",
 ]  # fmt: skip
 
@@ -97,7 +105,8 @@ class WorkerState:
 
     memory_bytes: what its processes hold of this computer's memory; memory_once: what they share is
     counted once in that, and not for each of them. idle_s: seconds since its last answer;
-    stops_after_s: when it is ended for that, 0 never. log: its last lines.
+    stops_after_s: when it is ended for that, 0 never. log: its last lines. others: it is another
+    Hearth's, or a command has left it, and so many processes use it; None for this one's own.
     """
 
     state: Literal["stopped", "loading", "ready"]
@@ -109,3 +118,18 @@ class WorkerState:
     idle_s: float = 0.0
     stops_after_s: float = 0.0
     log: tuple[str, ...] = ()
+    others: int | None = None
+
+
+@dataclass(frozen=True)
+class StayingWorker:
+    """A worker of vLLM's that a command has left for the next one, or that another Hearth uses.
+
+    process: its first one's number. users: processes that use it. left_s: seconds after which it
+    ends by itself, None while somebody uses it.
+    """
+
+    model: str
+    process: int
+    users: int
+    left_s: float | None

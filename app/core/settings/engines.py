@@ -139,7 +139,8 @@ class EngineSettings:
         30,
         "Engines",
         "Stop vLLM when idle",
-        "After this long without an answer, to free its memory.",
+        "After this long without an answer, to free its memory. It stays as long after a command "
+        "in a terminal; where this is Never, it ends with the command.",
         also="unload sleep memory",
         unit="min",
         lowest="Never",

@@ -49,6 +49,20 @@ class EngineLoader(Protocol):
         """Check a model's files, while another is still loaded. Raises EngineError."""
         ...
 
+    def load(
+        self,
+        entry: ModelEntry,
+        load: PreparedLoad,
+        load_options: LoadOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        """Plan for the memory that is free now, and load. load: as `open` gave it.
+
+        Raises EngineError or Cancelled.
+        """
+        ...
+
     def judge(self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken) -> FitReport:
         """Tell whether a model would fit this computer now, without loading it.
 
@@ -85,7 +99,14 @@ class EngineLoader(Protocol):
         ...
 
     def settle(self) -> None:
-        """Wait until the memory of what was unloaded is free for another engine's model."""
+        """Wait until the memory of what was unloaded is free for another engine's model.
+
+        What stays for a later Hearth, and is used by nobody, ends before.
+        """
+        ...
+
+    def leave(self) -> None:
+        """Unload what is loaded, as Hearth ends; some of it may stay for the next one."""
         ...
 
     def well(self) -> bool:
@@ -124,6 +145,16 @@ class LlamaLoader:
 
         return PreparedLlamaLoad(entry, self._fitting(), self._advise, self._ready)
 
+    def load(
+        self,
+        _entry: ModelEntry,
+        load: PreparedLoad,
+        load_options: LoadOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        return self.engine.load(load.plan(load_options, cancel), progress, cancel)
+
     def judge(self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken) -> FitReport:
         from engines.models.gguf.header import read_header
 
@@ -144,6 +175,9 @@ class LlamaLoader:
 
     def settle(self) -> None:
         """Do nothing: its memory is free as soon as the model is."""
+
+    def leave(self) -> None:
+        self.engine.close()
 
     def well(self) -> bool:
         return True

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from app.core.engines.installation import Device, WorkerState
+from app.core.engines.installation import Device, StayingWorker, WorkerState
 from app.core.errors import FileNotOnHub
 from app.core.models.counterparts import shown
 from app.core.models.hub_names import hub_name
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 _LOG_LINES = 200
 
 
+class StayingWorkers(Protocol):
+    """The workers of vLLM's that commands have left, or that other Hearths use."""
+
+    def staying(self) -> tuple[StayingWorker, ...]: ...
+    def end_staying(self) -> tuple[str, ...]: ...
+    def end_unused(self) -> None: ...
+
+
 class EngineManager:
     """Looks after the engines of this computer; from any thread, methods may take time."""
 
@@ -50,6 +58,7 @@ class EngineManager:
         hub: Hub,
         downloads: DownloadQueue,
         fitting: Fitting,
+        workers: StayingWorkers,
     ) -> None:
         self.system = system
         self._look = look
@@ -60,6 +69,7 @@ class EngineManager:
         self._hub = hub
         self._downloads = downloads
         self._fitting = fitting
+        self._workers = workers
 
     def devices(self, *, again: bool) -> tuple[Device, ...]:
         """List the devices of llama.cpp. Raises EngineUnavailable where it cannot be asked.
@@ -94,7 +104,8 @@ class EngineManager:
         status, model = self._runtime.status("vllm"), self._runtime.held("vllm")
         log = status.log[-_LOG_LINES:]
         if status.state == "stopped":
-            return WorkerState("stopped", log=log)
+            others = self._workers.staying()
+            return _of_others(others[0]) if others else WorkerState("stopped", log=log)
         if status.state == "loading" or model is None:
             return WorkerState("loading", words=status.words, share=status.share, log=log)
         minutes = self._settings.read().vllm_idle
@@ -110,12 +121,14 @@ class EngineManager:
         )
 
     def stop_worker(self) -> None:
-        """Unload vLLM's model, after the answers that are there."""
+        """Unload vLLM's model, after the answers that are there; what others have goes, too."""
         self._runtime.stop("vllm")
+        self._workers.end_staying()
 
     def free_memory(self) -> None:
         """Unload all models, after the answers that are there."""
         self._runtime.unload()
+        self._workers.end_unused()
 
     def _gguf(self, other: Counterpart) -> list[Wanted]:
         repository = self._hub.repository(other.repo)
@@ -130,6 +143,18 @@ class EngineManager:
         if device.ok:
             return device
         return self._devices.try_again(device.name, CancelToken())
+
+
+def _of_others(it: StayingWorker) -> WorkerState:
+    memory, once = _memory_of(_processes_from(it.process))
+    return WorkerState(
+        "ready",
+        it.model,
+        memory_bytes=memory,
+        memory_once=once,
+        stops_after_s=it.left_s or 0.0,
+        others=it.users,
+    )
 
 
 def _device(it: DeviceState, usual: bool) -> Device:

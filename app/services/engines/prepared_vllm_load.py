@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from app import __version__
 from app.core.models.entry import ModelEntry
 from app.services.models.fitting import FitReport
 from engines.cancel import CancelToken
@@ -125,6 +128,27 @@ def _of_chats(
     if take_of(checkpoint, drafter, plan, room).kv >= whole:
         return [f"{plan.parallel} chats at once have room for {plan.context:,} tokens each."]
     return [f"{plan.parallel} chats at once share the room; one may have {plan.context:,} tokens."]
+
+
+def wanted_of(entry: ModelEntry, load_options: LoadOptions) -> str:
+    """Tell a worker of this model with these options from all others; "" where nobody can.
+
+    Its files count as they are now: what was downloaded anew is another model. So does the version
+    of Hearth, which may start it in another way.
+    """
+    folders = (entry.path, entry.drafter, *(it.path for it in load_options.adapters))
+    try:
+        files = [
+            (str(it), it.stat().st_size, it.stat().st_mtime_ns)
+            for folder in folders
+            if folder is not None
+            for it in sorted(folder.iterdir())
+        ]
+    except OSError:
+        return ""  # told when it is loaded
+    options = asdict(replace(load_options, anyway=False))
+    wanted = json.dumps([__version__, files, str(entry.drafter), options], default=str)
+    return hashlib.sha256(wanted.encode()).hexdigest()
 
 
 def drafter_of(

@@ -15,6 +15,7 @@ from engines.memory.load_options import LoadOptions
 from engines.types import LoadedModel, LoadPlan
 
 if TYPE_CHECKING:
+    from app.services.engines.loaders import PreparedLoad
     from app.services.models.fitting import FitReport
     from engines.remote.engine import RemoteEngine
 
@@ -41,6 +42,16 @@ class RemoteLoads:
     def open(self, entry: ModelEntry) -> _RemoteLoad:
         return _RemoteLoad(entry)
 
+    def load(
+        self,
+        _entry: ModelEntry,
+        load: PreparedLoad,
+        load_options: LoadOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        return self.engine.load(load.plan(load_options, cancel), progress, cancel)
+
     def judge(
         self, entry: ModelEntry, _load_options: LoadOptions, _cancel: CancelToken
     ) -> FitReport:
@@ -65,6 +76,9 @@ class RemoteLoads:
 
     def settle(self) -> None:
         """Do nothing: it holds none of this computer's memory."""
+
+    def leave(self) -> None:
+        self.engine.close()
 
     def well(self) -> bool:
         return self.engine.well

@@ -184,6 +184,14 @@ class Runtime:
         for name in self._engines:
             self.stop(name)
 
+    def leave(self) -> None:
+        """Unload all of them as Hearth ends; a worker may stay for the next one."""
+        for name, loads in self._engines.items():
+            with self._alone(name):
+                if name in self._opened:
+                    self._forget(name)
+                    loads.leave()
+
     def _loads(self, entry: ModelEntry) -> EngineLoader:
         if entry.engine not in self._engines:
             raise EngineUnavailable(
@@ -231,9 +239,8 @@ class Runtime:
             return
         load = loads.open(entry)
         self._make_room(name)
-        plan = load.plan(load_options, cancel)
         self._opened[name] = loads.engine
-        loaded = loads.engine.load(plan, progress, cancel)
+        loaded = loads.load(entry, load, load_options, progress, cancel)
         self._used[name] = self._clock()  # before others can see that it is held
         self._held[name] = _Held(entry, load_options, loaded)
         load.learn(loaded)
@@ -246,13 +253,18 @@ class Runtime:
 
     def _make_room(self, name: EngineName) -> None:
         """Unload what holds the memory that this engine needs."""
-        for other in list(self._opened):
-            shared = self._engines[other].local and self._engines[name].local
-            if other == name or shared:
+        for other, loads in self._engines.items():
+            in_memory = loads.local and self._engines[name].local
+            if other in self._opened and (other == name or in_memory):
                 self._close(other)
-                self._engines[other].settle()
+                loads.settle()
+            elif other != name and in_memory:
+                loads.settle()
 
     def _close(self, name: EngineName) -> None:
+        self._forget(name).close()
+
+    def _forget(self, name: EngineName) -> Engine:
         self._held.pop(name, None)
         self.queue.emptied(name)
-        self._opened.pop(name).close()
+        return self._opened.pop(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,7 +12,7 @@ from engines.base import Engine, Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineError, EngineUnavailable
 from engines.models.checkpoint import CheckpointFormat
-from engines.types import Adapter, LoadedModel
+from engines.types import Adapter, LoadedModel, LoadPlan
 
 if TYPE_CHECKING:
     from app.services.engines.loaders import PreparedLoad
@@ -33,6 +33,21 @@ class WorkerEngine(Engine, Protocol):
         """Change the LoRA adapters of what is loaded; returns whether that was possible."""
         ...
 
+    def share(
+        self,
+        wanted: str,
+        name: str,
+        plan: Callable[[], LoadPlan],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        """Use what another Hearth has started for the same, or start it. Raises as `load`."""
+        ...
+
+    def leave(self, stays_s: float) -> None:
+        """Close it, and have what was shared stay so many seconds for others."""
+        ...
+
     def settle(self) -> None:
         """Wait until the memory of the last worker is free again."""
         ...
@@ -41,6 +56,19 @@ class WorkerEngine(Engine, Protocol):
     def well(self) -> bool:
         """Whether its process is there and says so."""
         ...
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """How a worker is shared with other Hearths of this computer; by default it is not.
+
+    wanted: whether it is, asked at each load. stays_s: how long it stays when this one ends.
+    end_unused: ends those that nobody uses.
+    """
+
+    wanted: Callable[[], bool] = lambda: False
+    stays_s: Callable[[], float] = lambda: 0.0
+    end_unused: Callable[[], None] = lambda: None
 
 
 class VllmLoader:
@@ -61,11 +89,13 @@ class VllmLoader:
         installed: Callable[[], Profile | None],
         look: Callable[[], Hardware],
         advised: Callable[[ModelEntry], int | None] = lambda _: None,
+        sharing: Sharing | None = None,
     ) -> None:
         self._make = make
         self._installed = installed
         self._look = look
         self._advised = advised
+        self._sharing = sharing or Sharing()
         self._checkpoints = CheckpointFormat()
 
     @cached_property
@@ -86,6 +116,24 @@ class VllmLoader:
         from app.services.engines.prepared_vllm_load import PreparedVllmLoad
 
         return PreparedVllmLoad(entry, profile, self._look, self._advised(entry))
+
+    def load(
+        self,
+        entry: ModelEntry,
+        load: PreparedLoad,
+        load_options: LoadOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        def plan() -> LoadPlan:
+            return load.plan(load_options, cancel)
+
+        if not self._sharing.wanted():
+            self._sharing.end_unused()
+            return self.engine.load(plan(), progress, cancel)
+        from app.services.engines.prepared_vllm_load import wanted_of
+
+        return self.engine.share(wanted_of(entry, load_options), entry.name, plan, progress, cancel)
 
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, _cancel: CancelToken
@@ -132,7 +180,16 @@ class VllmLoader:
         self.engine.revive(progress, cancel)
 
     def settle(self) -> None:
-        self.engine.settle()
+        if "engine" in self.__dict__:
+            self.engine.settle()
+        self._sharing.end_unused()
+
+    def leave(self) -> None:
+        stays_s = self._sharing.stays_s() if self._sharing.wanted() else 0.0
+        if stays_s:
+            self.engine.leave(stays_s)
+        else:
+            self.engine.close()
 
     def well(self) -> bool:
         return self.engine.well

@@ -116,6 +116,14 @@ class WorkerCard(Panel):
                 )
             )
             parts.append(held.format(size(worker.memory_bytes)))
+        if worker.others is not None:
+            parts.append(
+                self.tr("Another program uses it, such as a command in a terminal.")
+                if worker.others
+                else self.tr(
+                    "A command in a terminal has left it; a message to this model uses it."
+                )
+            )
         if worker.state == "ready" and worker.stops_after_s:
             left = max(0, round((worker.stops_after_s - worker.idle_s) / 60))
             parts.append(
@@ -123,7 +131,7 @@ class WorkerCard(Panel):
                 if left
                 else self.tr("Without a message it stops within a minute.")
             )
-        elif worker.state == "ready":
+        elif worker.state == "ready" and worker.others is None:
             parts.append(self.tr("It runs until you stop it or close Hearth."))
         return " ".join(parts)
 

@@ -25,6 +25,7 @@ _FILES: Final = (
     "engines/text.py",
     "engines/private.py",
     "engines/vllm/__init__.py",
+    "engines/vllm/door.py",
     "engines/vllm/guardian.py",
     "engines/vllm/leftovers.py",
     "engines/vllm/marks.py",

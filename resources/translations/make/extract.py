@@ -107,6 +107,8 @@ def _settings() -> Iterator[tuple[str, str]]:
     for field in fields().values():
         yield field.title, place
         yield field.description, place
+        if field.lowest:
+            yield field.lowest, place
         if get_origin(field.annotation) is Literal:
             for word in get_args(field.annotation):
                 if shown(str(word)) != str(word):

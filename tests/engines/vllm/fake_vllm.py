@@ -6,6 +6,7 @@ It is started as vLLM is, and its folder's behaviour.json says what it does:
 - "seconds": how long each phase takes; "hold": the phase ("starting", "loading") at which it waits;
 - "hushed": it takes a question for its health, and answers nothing;
 - "busy": its worker computes all the time; "token_s": how long it takes for each further token;
+- "chatters": it writes four kilobytes of its log for each token;
 - "pauses": behind the first word an answer waits until there is a file "go";
 - at SIGTERM it ends its engine and itself; "obstinate": it ignores that;
 - "orphan": its worker leaves a process in a session of its own;
@@ -161,6 +162,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             end = "length" if number == most else None
             delta = {"index": 0, "delta": {"content": word}, "finish_reason": end}
             self.event({"choices": [delta]}, number)
+            if BEHAVIOUR.get("chatters"):
+                say("x" * 4096)
             time.sleep(BEHAVIOUR.get("token_s", 0.0) if end is None else 0.0)
             while BEHAVIOUR.get("pauses") and not ((HERE / "go").exists() or dead.is_set()):
                 time.sleep(0.02)

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from app.net.server_client import socket_client
+from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.hardware.values import Cpu, Hardware, Memory
-from engines.types import ChatRequest, Event, LoadPlan, Message, Sampling, TextDelta
+from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, Message, Sampling, TextDelta
 from engines.vllm.engine import VllmEngine
 from engines.vllm.processes import Process, processes
 from engines.vllm.provision.home import Installed
@@ -53,10 +54,21 @@ def behave(folder: Path, **behaviour: Any) -> None:
     (folder / "behaviour.json").write_text(json.dumps(behaviour))
 
 
+class SharingEngine(VllmEngine):
+    """One whose worker others may use, wherever it loads."""
+
+    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        return self.share(str(plan), "It", lambda: plan, progress, cancel)
+
+
 def make_engine(
-    installed: Installed | None, folder: Path, silent_s: float = 60.0, grace_s: float = GRACE_S
+    installed: Installed | None,
+    folder: Path,
+    silent_s: float = 60.0,
+    grace_s: float = GRACE_S,
+    kind: type[VllmEngine] = VllmEngine,
 ) -> VllmEngine:
-    return VllmEngine(
+    return kind(
         lambda: installed,
         folder,
         lambda where, key: socket_client(Path(where)),

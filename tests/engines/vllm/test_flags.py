@@ -50,11 +50,15 @@ def options(installed: Installed, folder: Path) -> set[str]:
     return {word for word in words if word.startswith("--")}
 
 
+def known_to(installed: Installed, folder: Path) -> set[str]:
+    """All options that its help names. folder: for caches."""
+    environment = quiet(installed.folder, folder / "caches", os.environ)
+    words = [*installed.runs, "--help=all"]
+    said = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
+    return {word.strip(",[]") for word in said.stdout.split() if word.startswith(("--", "[--"))}
+
+
 def test_all_options_are_vllm_s(vllm: Installed, tmp_path: Path) -> None:
     wanted = options(vllm, tmp_path)
     assert {"--reasoning-parser", "--reasoning-config", "--lora-modules", "--uds"} <= wanted
-    environment = quiet(vllm.folder, tmp_path / "caches", os.environ)
-    words = [*vllm.runs, "--help=all"]
-    said = subprocess.run(words, capture_output=True, text=True, env=environment, check=True)
-    known = {word.strip(",[]") for word in said.stdout.split() if word.startswith(("--", "[--"))}
-    assert not wanted - known
+    assert not wanted - known_to(vllm, tmp_path)

@@ -30,6 +30,7 @@ from tests.engines.vllm.faked import (
     MACHINE,
     PLAN,
     SHORT_GRACE_S,
+    SharingEngine,
     answer,
     behave,
     gone,
@@ -65,9 +66,11 @@ def fake(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
-    engine = make_engine(make_fake(fake), tmp_path / "engine", grace_s=SHORT_GRACE_S)
+@pytest.fixture(params=[VllmEngine, SharingEngine])
+def engine(request: pytest.FixtureRequest, fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
+    engine = make_engine(
+        make_fake(fake), tmp_path / "engine", grace_s=SHORT_GRACE_S, kind=request.param
+    )
     yield engine
     engine.close()
 

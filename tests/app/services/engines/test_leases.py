@@ -126,7 +126,20 @@ class WatchedLoads:
             self.engine.lives = True
             self.revived += 1
 
+    def load(
+        self,
+        _entry: ModelEntry,
+        load: WatchedLoads,
+        load_options: LoadOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        return self.engine.load(load.plan(load_options, cancel), progress, cancel)
+
     def settle(self) -> None: ...
+
+    def leave(self) -> None:
+        self.engine.close()
 
     def well(self) -> bool:
         return self.engine.lives

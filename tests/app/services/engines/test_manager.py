@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from app.core.engines.installation import WorkerState
+from app.core.engines.installation import StayingWorker, WorkerState
 from app.core.models.counterparts import Counterpart
 from app.core.models.downloads import Wanted
 from app.core.models.entry import ModelEntry
@@ -34,6 +34,7 @@ def manager(**parts: Any) -> EngineManager:
     """On those parts; a test that needs another fails."""
     others = ("devices", "choice", "runtime", "settings", "hub", "downloads", "fitting")
     made: dict[str, Any] = dict.fromkeys(others)
+    made["workers"] = SimpleNamespace(staying=tuple)
     made.update(system="linux", look=lambda: COMPUTER, **parts)
     return EngineManager(**made)
 
@@ -45,11 +46,11 @@ def ready(process: int, *, elsewhere: bool = False) -> EngineStatus:
     return EngineStatus("ready", log=("a",), process=process, elsewhere=elsewhere)
 
 
-def seen(status: EngineStatus, held: ModelEntry | None = ENTRY) -> WorkerState:
+def seen(status: EngineStatus, held: ModelEntry | None = ENTRY, **parts: Any) -> WorkerState:
     """What is told of a worker while vLLM's engine says this of itself."""
     runtime = SimpleNamespace(status=lambda _: status, held=lambda _: held, idle_s=lambda _: 12.0)
     settings = SimpleNamespace(read=lambda: Settings(vllm_idle=30))
-    return manager(runtime=runtime, settings=settings).worker()
+    return manager(runtime=runtime, settings=settings, **parts).worker()
 
 
 def test_a_worker_that_starts_says_how_far_it_is() -> None:
@@ -110,6 +111,49 @@ def test_where_that_cannot_be_had_it_says_so(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("held", [ENTRY, None])
 def test_one_that_has_ended_leaves_its_log(held: ModelEntry | None) -> None:
     assert seen(EngineStatus("stopped", log=("a",)), held) == WorkerState("stopped", log=("a",))
+
+
+@dataclass
+class Others:
+    """Workers that commands have left, or that other Hearths use."""
+
+    found: tuple[StayingWorker, ...]
+    did: list[str] = field(default_factory=list)
+
+    def staying(self) -> tuple[StayingWorker, ...]:
+        return self.found
+
+    def end_staying(self) -> tuple[str, ...]:
+        self.did.append("end")
+        return ()
+
+    def end_unused(self) -> None:
+        self.did.append("end unused")
+
+
+@pytest.mark.parametrize(("users", "left_s"), [(0, 600.0), (2, None)])
+def test_one_that_another_has_is_seen(users: int, left_s: float | None) -> None:
+    others = Others((StayingWorker("Gemma", os.getpid(), users, left_s),))
+    state = seen(EngineStatus("stopped"), None, workers=others)
+    assert (state.state, state.model, state.others) == ("ready", "Gemma", users)
+    assert state.stops_after_s == (left_s or 0.0)
+    assert state.memory_bytes > 1_000_000
+
+
+def test_its_own_comes_before_another_s() -> None:
+    others = Others((StayingWorker("Other", os.getpid(), 1, None),))
+    state = seen(ready(os.getpid()), workers=others)
+    assert (state.model, state.others) == ("Gemma", None)
+
+
+def test_who_stops_vllm_stops_what_others_have_too() -> None:
+    others = Others(())
+    runtime = SimpleNamespace(stop=others.did.append, unload=lambda: others.did.append("unload"))
+    cared = manager(runtime=runtime, workers=others)
+    cared.stop_worker()
+    assert others.did == ["vllm", "end"]
+    cared.free_memory()
+    assert others.did[2:] == ["unload", "end unused"]
 
 
 def test_of_one_that_ends_while_it_is_looked_at_no_memory_is_told() -> None:

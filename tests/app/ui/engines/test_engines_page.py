@@ -240,6 +240,39 @@ def test_the_worker_is_seen_with_its_log_and_stopped(
     assert manager.did == ["stop worker"]
 
 
+LEFT = "A command in a terminal has left it; a message to this model uses it."
+
+
+@pytest.mark.parametrize(
+    ("worker", "facts"),
+    [
+        (
+            WorkerState("ready", "Gemma 4 E4B", others=0, stops_after_s=600),
+            f"{LEFT} Without a message it stops in about 10 minutes.",
+        ),
+        (
+            WorkerState("ready", "Gemma 4 E4B", others=1),
+            "Another program uses it, such as a command in a terminal.",
+        ),
+    ],
+)
+def test_a_worker_that_a_command_has_left_is_seen_and_stopped(
+    ui: Ui,
+    installer: ScriptedInstaller,
+    manager: ScriptedManager,
+    worker: WorkerState,
+    facts: str,
+) -> None:
+    installer.now = InstallState("0.33.0", "cuda", None, "0.33.0")
+    manager.runs = worker
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: text(ui, "workerState") == "Running: Gemma 4 E4B")
+    assert text(ui, "workerFacts") == facts
+    ui.click("stopWorker")
+    ui.qtbot.waitUntil(lambda: not ui.has("stopWorker"))
+    assert manager.did == ["stop worker"]
+
+
 @pytest.mark.parametrize(
     ("system", "words", "can_look"),
     [("macos", "does not run on macOS", False), ("windows", "inside WSL2", True)],
