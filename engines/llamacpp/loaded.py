@@ -36,7 +36,7 @@ from engines.types import LoadedModel, LoadPlan, MtpMode, Sampling
 logger = logging.getLogger(__name__)
 
 _A_TURN: Final = 8
-"""Of so many answers one is drafted by whoever's turn it is, however little it promises."""
+"""Of so many answers one is drafted by each in turn, however little it promises."""
 
 
 @dataclass

@@ -169,7 +169,7 @@ ROWS = [
         "2,560",
     ),
     (
-        "/tmp/x/main.c:1:10: fatal error: Python.h: No such file or directory",
+        "main.c:1:10: fatal error: Python.h: No such file or directory",
         "engine_unavailable",
         "install",
         "compiler",
