@@ -42,7 +42,7 @@ from engines.vllm.hanging import Watch
 from engines.vllm.host import Host, LocalHost
 from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
 from engines.vllm.metrics import Metrics
-from engines.vllm.offers import WorkerOffer, offered_workers, write_offer
+from engines.vllm.offers import WorkerOffer, offered_workers, withdraw_offer, write_offer
 from engines.vllm.parsing import parsing_of
 from engines.vllm.places import unwritable
 from engines.vllm.preparing import prepare, require_adapters, require_installed
@@ -202,34 +202,57 @@ class VllmEngine:
             self._setup = running.setup
             return running.report
 
-    def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+    def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
         """Change the LoRA adapters of the running worker; False where it has to start for that.
 
-        It has room for ranks up to that of its start, and for none where it started without. What
-        others use, too, has the adapters that all of them want.
-        Raises AdapterUnknown.
+        It has room for ranks up to that of its start, and for none where it started without. One
+        that another Hearth uses, too, keeps what that one wants. wanted: as in `share`, with these
+        adapters. Raises AdapterUnknown, Cancelled.
         """
         with self._guard.alone():
             running = self._running
-            if running is None or self._wanted or not running.worker.well(cancel):
+            if running is None or bool(wanted) != bool(self._wanted):
                 return False
-            setup, worker = running.setup, running.worker
-            now = setup.plan.adapters
-            new = [it for it in adapters if it not in now]
-            require_adapters(new, setup.checkpoint)
+            if not running.worker.well(cancel):
+                return False
+            new = [it for it in adapters if it not in running.setup.plan.adapters]
+            require_adapters(new, running.setup.checkpoint)
             if max_rank(new) > running.most_rank:
                 return False
-            try:
-                done = all(worker.remove_adapter(it.name) for it in now if it not in adapters)
-                done = done and all(
-                    worker.add_adapter(it.name, running.reach(it.path)) for it in new
+            if not self._wanted or running.worker.place.socket is None:
+                return self._change_adapters(running, adapters)
+            with self._one_at_a_time(cancel):
+                mine = (
+                    it
+                    for it in offered_workers(self._folder)
+                    if it.guardian == running.worker.guardian
                 )
-            except EngineError:
-                return False
-            if done:
-                changed = replace(setup, plan=replace(setup.plan, adapters=adapters))
-                self._setup = running.setup = changed
-            return done
+                offered = next(mine, None)
+                if offered is None or (offered.state() or (0, None))[0] != 1:
+                    return False
+                withdraw_offer(running.worker.place)
+                if not self._change_adapters(running, adapters):
+                    return False
+                self._wanted = self._key(wanted, require_installed(self._installed()))
+                self._offer(running)
+                return True
+
+    def _change_adapters(self, running: Running, adapters: tuple[Adapter, ...]) -> bool:
+        setup, worker = running.setup, running.worker
+        now = setup.plan.adapters
+        try:
+            done = all(worker.remove_adapter(it.name) for it in now if it not in adapters)
+            done = done and all(
+                worker.add_adapter(it.name, running.reach(it.path))
+                for it in adapters
+                if it not in now
+            )
+        except EngineError:
+            return False
+        if done:
+            changed = replace(setup, plan=replace(setup.plan, adapters=adapters))
+            self._setup = running.setup = changed
+        return done
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """See that the loaded model's worker runs; `chat` does it too, but tells no progress.
@@ -444,7 +467,7 @@ class VllmEngine:
             self._name,
             setup.plan,
             report.context,
-            report.load_s,
+            report.restart_s,
             report.notes,
             worker.session,
             setup.device,

@@ -87,8 +87,13 @@ class OfferedWorker:
 
 
 def write_offer(place: WorkerPlace, offer: WorkerOffer) -> None:
-    """WorkerOffer a worker that is ready. Raises OSError."""
+    """Offer a worker that is ready. Raises OSError."""
     replace_text(place.scratch / _FILE, json.dumps(asdict(offer), default=str))
+
+
+def withdraw_offer(place: WorkerPlace) -> None:
+    """Have nobody else come to a worker. Raises OSError."""
+    (place.scratch / _FILE).unlink(missing_ok=True)
 
 
 def offered_workers(folder: Path) -> Iterator[OfferedWorker]:

@@ -71,7 +71,7 @@ class ScriptedWorker(ScriptedEngine):
         assert self._loaded is not None
         return self._loaded
 
-    def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+    def adapt(self, _wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
         self.adapted = [*self.adapted, tuple(it.name for it in adapters)]
         return True
 

@@ -84,7 +84,9 @@ class EngineLoader(Protocol):
         """
         ...
 
-    def adapt(self, before: LoadOptions, after: LoadOptions, cancel: CancelToken) -> bool:
+    def adapt(
+        self, entry: ModelEntry, before: LoadOptions, after: LoadOptions, cancel: CancelToken
+    ) -> bool:
         """Change what is loaded to other options without a new load; False where that cannot be.
 
         Raises EngineError.
@@ -167,7 +169,9 @@ class LlamaLoader:
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options
 
-    def adapt(self, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken) -> bool:
+    def adapt(
+        self, _entry: ModelEntry, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken
+    ) -> bool:
         return False
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:

@@ -67,7 +67,9 @@ class RemoteLoads:
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options
 
-    def adapt(self, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken) -> bool:
+    def adapt(
+        self, _entry: ModelEntry, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken
+    ) -> bool:
         return False
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:

@@ -233,7 +233,7 @@ class Runtime:
             return
         held = self._held.get(name)
         same = held is not None and held.entry == entry
-        if held and same and loads.adapt(held.load_options, load_options, cancel):
+        if held and same and loads.adapt(entry, held.load_options, load_options, cancel):
             self._held[name] = replace(held, load_options=load_options)
             self._used[name] = self._clock()
             return

@@ -29,8 +29,11 @@ class WorkerEngine(Engine, Protocol):
         """Start it again if it has ended. Raises EngineError or Cancelled."""
         ...
 
-    def adapt(self, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
-        """Change the LoRA adapters of what is loaded; returns whether that was possible."""
+    def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
+        """Change the LoRA adapters of what is loaded; returns whether that was possible.
+
+        wanted: as in `share`, empty for what nobody shares.
+        """
         ...
 
     def share(
@@ -131,9 +134,8 @@ class VllmLoader:
         if not self._sharing.wanted():
             self._sharing.end_unused()
             return self.engine.load(plan(), progress, cancel)
-        from app.services.engines.prepared_vllm_load import wanted_of
-
-        return self.engine.share(wanted_of(entry, load_options), entry.name, plan, progress, cancel)
+        wanted = self._wanted(entry, load_options)
+        return self.engine.share(wanted, entry.name, plan, progress, cancel)
 
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, _cancel: CancelToken
@@ -170,11 +172,19 @@ class VllmLoader:
             or drafter_of(checkpoint, entry, self._checkpoints.read)[0] is not None
         )
 
-    def adapt(self, before: LoadOptions, after: LoadOptions, cancel: CancelToken) -> bool:
+    def adapt(
+        self, entry: ModelEntry, before: LoadOptions, after: LoadOptions, cancel: CancelToken
+    ) -> bool:
         """Give a running worker other LoRA adapters, where nothing else is to change."""
         if replace(before, adapters=after.adapters) != after:
             return False
-        return self.engine.adapt(after.adapters, cancel)
+        return self.engine.adapt(self._wanted(entry, after), after.adapters, cancel)
+
+    def _wanted(self, entry: ModelEntry, load_options: LoadOptions) -> str:
+        """Tell what is wanted of a worker; "" where it is not to be shared."""
+        from app.services.engines.prepared_vllm_load import wanted_of
+
+        return wanted_of(entry, load_options) if self._sharing.wanted() else ""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         self.engine.revive(progress, cancel)

@@ -35,7 +35,7 @@ def engine(folder: Path, tmp_path: Path) -> Iterator[VllmEngine]:
 
 
 def adapt(engine: VllmEngine, *adapters: Adapter) -> bool:
-    return engine.adapt(adapters, CancelToken())
+    return engine.adapt("", adapters, CancelToken())
 
 
 def test_adapters_come_and_go_without_a_new_start(

@@ -78,9 +78,9 @@ def test_an_adapter_answers_by_its_name(vllm: Installed, tmp_path: Path) -> None
         again = answer(engine, question)
         started = engine.worker
         other = Adapter("other", make_adapter(tmp_path / "other", seed=2))
-        assert engine.adapt((adapter, other), CancelToken())
+        assert engine.adapt("", (adapter, other), CancelToken())
         added = answer(engine, replace(question, adapter="other"))
-        assert engine.adapt((other,), CancelToken())
+        assert engine.adapt("", (other,), CancelToken())
         left = answer(engine, replace(question, adapter="other"))
         with pytest.raises(AdapterUnknown):
             answer(engine, replace(question, adapter="pirate"))

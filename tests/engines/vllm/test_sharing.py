@@ -26,6 +26,7 @@ from engines.vllm.offers import OfferedWorker, offered_workers
 from engines.vllm.provision.home import Installed
 from engines.vllm.scratch import runs_folder
 from tests.engines.vllm.another import Hearth
+from tests.engines.vllm.test_adapting import adapter
 from tests.engines.vllm.faked import (
     ASSISTANT,
     MACHINE,
@@ -466,3 +467,32 @@ def test_where_no_socket_can_be_nothing_is_shared(
     assert site.workers == []
     engine.leave(LONG_S)
     assert started_in(site.fake) == []
+
+
+def test_its_adapters_change_while_one_hearth_uses_it_and_the_next_finds_it_so(
+    site: Site, fake: Path, tmp_path: Path
+) -> None:
+    law, verse = adapter(tmp_path, "law"), adapter(tmp_path, "verse")
+    engine = site.engine()
+    session = share(engine, "law", replace(PLAN, adapters=(law,)))
+    assert engine.adapt("both", (law, verse), CancelToken())
+    other = site.engine()
+    assert share(other, "both") == session
+    assert answer(other, adapter="verse", max_tokens=2)
+    assert not engine.adapt("law", (law,), CancelToken()), "the other goes on with both"
+    assert answer(other, adapter="verse", max_tokens=2)
+    other.close()
+    assert engine.adapt("law", (law,), CancelToken())
+    assert share(site.engine(), "law") == session
+    assert (fake / "adapters.log").read_text().splitlines() == ["load verse", "unlo verse"]
+
+
+def test_one_whose_adapters_would_not_change_is_nobody_elses(site: Site, tmp_path: Path) -> None:
+    law, verse = adapter(tmp_path, "law"), adapter(tmp_path, "verse")
+    behave(site.fake, refuses="verse")
+    engine = site.engine()
+    share(engine, "law", replace(PLAN, adapters=(law,)))
+    assert not engine.adapt("verse", (verse,), CancelToken())
+    assert site.workers == [], "what it has now is neither the one nor the other"
+    share(engine, "verse", replace(PLAN, adapters=(verse,)))
+    assert len(site.workers) == 1

@@ -108,7 +108,9 @@ class WatchedLoads:
     def context(self, _entry: ModelEntry, load_options: LoadOptions) -> int | None:
         return load_options.context
 
-    def adapt(self, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken) -> bool:
+    def adapt(
+        self, _entry: ModelEntry, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken
+    ) -> bool:
         return False
 
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
