@@ -210,10 +210,8 @@ class VllmEngine:
         adapters. Raises AdapterUnknown, Cancelled.
         """
         with self._guard.alone():
-            running = self._running
-            if running is None or bool(wanted) != bool(self._wanted):
-                return False
-            if not running.worker.well(cancel):
+            running, same = self._running, bool(wanted) == bool(self._wanted)
+            if running is None or not same or not running.worker.well(cancel):
                 return False
             new = [it for it in adapters if it not in running.setup.plan.adapters]
             require_adapters(new, running.setup.checkpoint)

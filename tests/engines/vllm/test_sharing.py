@@ -26,7 +26,6 @@ from engines.vllm.offers import OfferedWorker, offered_workers
 from engines.vllm.provision.home import Installed
 from engines.vllm.scratch import runs_folder
 from tests.engines.vllm.another import Hearth
-from tests.engines.vllm.test_adapting import adapter
 from tests.engines.vllm.faked import (
     ASSISTANT,
     MACHINE,
@@ -42,6 +41,7 @@ from tests.engines.vllm.faked import (
     started_in,
     until,
 )
+from tests.engines.vllm.test_adapting import adapter
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
