@@ -246,10 +246,12 @@ def part_load(machine: Machine) -> None:
                 seen.append(words)
 
         free = machine.free()
-        wanted = memory_share(used_cards(detect(), 1), None)
+        most = memory_share(used_cards(detect(), 1), None)
         report = engine.load(machine.plan, progress, CancelToken())
         print(f"  stages: {', '.join(seen)}")
-        machine.saw(f"{report.load_s:.0f} s, share {wanted}, {free / 1e9:.1f} GB free before")
+        taken = (free - machine.free()) / 1e9
+        machine.saw(f"{report.load_s:.0f} s, {free / 1e9:.1f} GB free before, {taken:.1f} GB taken")
+        machine.saw(f"at most {most} of the card may be taken")
         weights = said(engine, "Model loading took")
         machine.saw(f"weights {weights} GiB, room for {said(engine, 'KV cache size:')} tokens")
         log = engine.status().log
