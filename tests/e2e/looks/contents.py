@@ -168,6 +168,7 @@ def _chats(hearth: App) -> None:
     ids = [_chat(hearth, title) for title in reversed(TITLES)][::-1]
     _make_rich(hearth, ids[0])
     _make_failed(hearth, ids[3])
+    _make_circles(hearth, ids[6])
     travel, home = new_folder("Travel"), new_folder("Kitchen and garden")
     hearth.folders.add(travel)
     hearth.folders.add(home)
@@ -212,6 +213,12 @@ def _make_failed(hearth: App, chat_id: str) -> None:
     )
     _, answer = hearth.chats.ask(chat_id, "And on the Moon?")
     _end(hearth, answer, "On the Moon the", state="failed", failure=failure)
+
+
+def _make_circles(hearth: App, chat_id: str) -> None:
+    _, answer = hearth.chats.ask(chat_id, "Something to wear when it rains?")
+    facts = replace(_FACTS, finish_reason="repetition")
+    _end(hearth, answer, "- A rain jacket\n" * 8, state="stopped", facts=facts)
 
 
 def _connections(hearth: App) -> None:

@@ -243,10 +243,15 @@ def context(house: House) -> QWidget:
     return house.part(QWidget, "contextCard").window()
 
 
-def failed(house: House) -> QWidget:
-    chat = next(it for it in house.hearth.chats.chats() if it.title.startswith("Why is the sky"))
-    house.window.open_chat(chat.id)
-    return house.window
+def ended(title: str) -> Callable[[House], QWidget]:
+    """Go to the chat with this title, whose last answer ended otherwise than it should."""
+
+    def show(house: House) -> QWidget:
+        chat = next(it for it in house.hearth.chats.chats() if it.title == title)
+        house.window.open_chat(chat.id)
+        return house.window
+
+    return show
 
 
 def search(words: str) -> Callable[[House], QWidget]:
