@@ -54,7 +54,9 @@ OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
 MAY_USE_APT = sys.platform == "linux" and os.geteuid() == 0 and bool(shutil.which("apt-get"))
 COMPILERS = ["c++", "g++", "clang++", os.environ.get("CXX", "")]
 LOCAL = ["install", "--no-index", "--no-deps", "--no-build-isolation"]
-LOCKED = ["install", "--only-binary=:all:", "--require-hashes", "-r"]
+LOCKED = ["install", "--only-binary=:all:", "--no-deps", "--require-hashes", "-r"]
+"""A lock names all there is to install. What depends on `coverage[toml]` makes pips before 24 look
+for its newest release beside the locked one, which they then refuse."""
 TWO_PROCESSES = ["-n2", "--dist=worksteal", "--durations=20", "--durations-min=2"]
 """How the whole suite runs; at the end it names the tests that took longest."""
 
