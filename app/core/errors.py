@@ -107,6 +107,10 @@ class ModelUnknown(AppError):
     code = "model_not_found"
 
 
+class ModelBusy(AppError):
+    code = "model_busy"
+
+
 class ModelAmbiguous(AppError):
     code = "model_ambiguous"
 

@@ -25,6 +25,7 @@ from engines.types import (
     ReasoningDelta,
     TextDelta,
     Timing,
+    ToolCall,
     Usage,
     WasReasoning,
 )
@@ -43,6 +44,7 @@ class ScriptedEngine:
     checks: what `check_mtp` finds, in turn; the last of them stays.
     says: what else it says of the model that it has loaded, by the names of `LoadedModel`.
     notes: what it says behind an answer that it did otherwise.
+    finish: why its answers end; a call among the pieces ends one with "tool".
     guesses: it does not count what it writes, so its figures are guesses.
     context: tokens, in place of the plan's; in `measure` a token is a word, and a message takes 4
     more.
@@ -52,7 +54,7 @@ class ScriptedEngine:
 
     def __init__(
         self,
-        pieces: Sequence[str | ReasoningDelta | WasReasoning] = ("Hello", " there"),
+        pieces: Sequence[str | ReasoningDelta | WasReasoning | TextDelta | ToolCall] = ("Hello", " there"),
         error: Exception | None = None,
         hold: threading.Event | None = None,
         reports: Sequence[MtpReport] = (),
@@ -70,6 +72,7 @@ class ScriptedEngine:
         self.context: int | None = None
         self.says: dict[str, Any] = {}
         self.notes: tuple[str, ...] = ()
+        self.finish: FinishReason = "stop"
         self.guesses = False
         self._loaded: LoadedModel | None = None
 
@@ -95,7 +98,7 @@ class ScriptedEngine:
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         self.requests.append(request)
         yield PromptReady(prompt_tokens=5, cached_tokens=2)
-        finish: FinishReason = "stop"
+        finish = self.finish
         report = MtpReport(request.mtp, active=False, reason=NO_DRAFTS)
         reports = iter(self.reports if request.mtp != "off" else ())
         for number, piece in enumerate(self.pieces):
@@ -105,6 +108,7 @@ class ScriptedEngine:
                 finish = "cancelled"
                 break
             yield TextDelta(piece) if isinstance(piece, str) else piece
+            finish = "tool" if isinstance(piece, ToolCall) else finish
             if (said := next(reports, None)) is not None:
                 report = said
                 yield said
