@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import httpx2
 import openai
@@ -16,7 +17,7 @@ from engines.errors import ContextFull, EngineFailed
 from engines.types import ReasoningDelta, TextDelta, TokenLogprob, ToolCall, WasReasoning
 from tests.app.server.conftest import Served
 
-WEATHER = {
+WEATHER: Any = {
     "type": "function",
     "function": {
         "name": "weather",
@@ -119,7 +120,7 @@ def test_tools_are_asked_for_and_their_results_are_sent(
     answer = client.chat.completions.create(
         model="starter",
         messages=[{"role": "user", "content": "Weather?"}],
-        tools=[WEATHER],  # type: ignore[list-item]
+        tools=[WEATHER],
         tool_choice={"type": "function", "function": {"name": "weather"}},
         parallel_tool_calls=False,
     )
@@ -133,14 +134,15 @@ def test_tools_are_asked_for_and_their_results_are_sent(
     assert (request.tool_choice, request.only_tool) == ("required", "weather")
     assert not request.parallel_tools
     served.engine.pieces = ("Sunny.",)
+    said: Any = answer.choices[0].message.model_dump(exclude_none=True)
     client.chat.completions.create(
         model="starter",
         messages=[
             {"role": "user", "content": "Weather?"},
-            answer.choices[0].message.model_dump(exclude_none=True),  # type: ignore[list-item]
+            said,
             {"role": "tool", "tool_call_id": "call_1", "content": "It is sunny."},
         ],
-        tools=[WEATHER],  # type: ignore[list-item]
+        tools=[WEATHER],
     )
     told = served.engine.requests[1].messages
     assert told[1].calls == (ToolCall("weather", '{"town": "Ulm"}', "call_1"),)
@@ -158,7 +160,7 @@ def test_a_streamed_call_is_put_together_by_the_client(
     with client.chat.completions.stream(
         model="starter",
         messages=[{"role": "user", "content": "Weather?"}],
-        tools=[WEATHER],  # type: ignore[list-item]
+        tools=[WEATHER],
     ) as stream:
         answer = stream.get_final_completion()
     calls = answer.choices[0].message.tool_calls or []
@@ -228,12 +230,12 @@ def test_reasoning_is_asked_for_in_the_words_of_clients(
     served: Served, client: openai.OpenAI
 ) -> None:
     asking = client.chat.completions
-    messages: list[object] = [{"role": "user", "content": "Hi"}]
-    asking.create(model="starter", messages=messages, reasoning_effort="high")  # type: ignore[arg-type]
-    asking.create(model="starter", messages=messages, reasoning_effort="none")  # type: ignore[arg-type]
+    messages: Any = [{"role": "user", "content": "Hi"}]
+    asking.create(model="starter", messages=messages, reasoning_effort="high")
+    asking.create(model="starter", messages=messages, reasoning_effort="none")
     asking.create(
         model="starter",
-        messages=messages,  # type: ignore[arg-type]
+        messages=messages,
         extra_body={"chat_template_kwargs": {"enable_thinking": True}, "thinking_budget": 9},
     )
     high, none, on = served.engine.requests
@@ -255,9 +257,9 @@ def test_text_that_was_reasoning_is_where_it_belongs(served: Served, client: ope
 
 @pytest.mark.parametrize(("reason", "told"), [("length", "length"), ("repetition", "length")])
 def test_reasons_to_end_are_those_that_clients_know(
-    served: Served, client: openai.OpenAI, reason: str, told: str
+    served: Served, client: openai.OpenAI, reason: Any, told: str
 ) -> None:
-    served.engine.finish = reason  # type: ignore[assignment]
+    served.engine.finish = reason
     answer = client.chat.completions.create(
         model="starter", messages=[{"role": "user", "content": "Hi"}]
     )
@@ -397,8 +399,8 @@ def test_a_client_that_goes_ends_its_answer_alone(served: Served, client: openai
         "POST",
         f"{served.url}/v1/chat/completions",
         json={"model": "starter", "messages": [{"role": "user", "content": "Hi"}], "stream": True},
-    ) as answer:
-        next(answer.iter_lines())
+    ) as stream:
+        next(stream.iter_lines())
     # The engine gives one answer at a time: the next comes once the first has ended.
     served.engine.hold = None
     answer = client.chat.completions.create(
