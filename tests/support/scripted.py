@@ -54,7 +54,10 @@ class ScriptedEngine:
 
     def __init__(
         self,
-        pieces: Sequence[str | ReasoningDelta | WasReasoning | TextDelta | ToolCall] = ("Hello", " there"),
+        pieces: Sequence[str | ReasoningDelta | WasReasoning | TextDelta | ToolCall] = (
+            "Hello",
+            " there",
+        ),
         error: Exception | None = None,
         hold: threading.Event | None = None,
         reports: Sequence[MtpReport] = (),

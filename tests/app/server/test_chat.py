@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from engines.errors import ContextFull, EngineFailed
 from engines.types import ReasoningDelta, TextDelta, TokenLogprob, ToolCall, WasReasoning
-from tests.app.server.conftest import Served
+from tests.support.serving import Served
 
 WEATHER: Any = {
     "type": "function",

@@ -13,7 +13,7 @@ import pytest
 
 from engines.errors import EngineFailed, MessageTooLong
 from engines.types import ReasoningDelta, ToolCall, WasReasoning
-from tests.app.server.conftest import Served
+from tests.support.serving import Served
 
 WEATHER: Any = {
     "name": "weather",

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from engines.errors import EngineFailed
 from engines.types import ReasoningDelta, TextDelta, TokenLogprob, ToolCall
-from tests.app.server.conftest import Served
+from tests.support.serving import Served
 
 WEATHER: Any = {
     "type": "function",

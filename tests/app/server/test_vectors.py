@@ -10,7 +10,7 @@ from app.server.fields import check
 from app.server.request import BadRequest
 from app.server.vectors import EmbeddingFields, RerankFields, write_ranking, write_vectors
 from engines.types import Ranking, Vectors
-from tests.app.server.conftest import Served
+from tests.support.serving import Served
 
 
 def test_vectors_are_shortened_to_length_one() -> None:
