@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -17,7 +19,7 @@ from app.services.engines.lease import Lease
 from app.services.engines.runtime import Runtime
 from app.services.models.library import Library
 from engines.cancel import CancelToken
-from engines.types import Event, Ranking, Vectors
+from engines.types import ChatRequest, Event, Ranking, Vectors
 
 T = TypeVar("T")
 
@@ -99,7 +101,8 @@ class ApiService:
         Raises ModelUnknown, ModelBusy, EngineError, SettingsInvalid; Cancelled.
         """
         prepared = self._prepared(request.model, request.options, access)
-        whole = replace(prepared, request=request.onto(prepared.request))
+        asked = replace(request.onto(prepared.request), chat=session_of(request.shaped, access))
+        whole = replace(prepared, request=asked)
         for number in range(request.count):
             events = self._answers.answer(whole, _unheard, cancel, for_client=True)
             for event in events:
@@ -180,6 +183,17 @@ class ApiService:
         return self._runtime.lease(
             prepared.entry, prepared.load_options, _unheard, cancel, for_client=True
         )
+
+
+def session_of(request: ChatRequest, access: Access) -> str:
+    """Name the conversation that a request goes on with, for what was computed of it.
+
+    Clients name none; each turn begins as the one before: with the same instructions and question.
+    """
+    first = next((it.text for it in request.messages if it.role != "system"), request.prompt)
+    system = next((it.text for it in request.messages if it.role == "system"), "")
+    said = json.dumps([access.client, system, first])
+    return f"api-{hashlib.sha256(said.encode()).hexdigest()[:32]}"
 
 
 def _may(access: Access, called: str, entry: ModelEntry) -> bool:

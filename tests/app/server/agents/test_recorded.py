@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def test_a_turn_only_adds_to_what_was_told_before(served: Served, recorded: Aske
     for path, body in recorded:
         served.post(path, body)
     turns = [it for it in served.engine.requests if shell_of(it)]
-    for before, after in zip(turns, turns[1:], strict=False):
+    assert len({it.chat for it in turns}) == 1, "it is one conversation"
+    for before, after in pairwise(turns):
         assert after.tools == before.tools
         assert after.messages[: len(before.messages)] == before.messages
