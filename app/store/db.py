@@ -114,7 +114,7 @@ class Database:
         self._path = path
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: list[tuple[threading.Thread | None, sqlite3.Connection]] = []
         self._ends = ExitStack()
         self._reads_from = ""
         self.reads_only: NothingKept | None = None
@@ -152,7 +152,7 @@ class Database:
 
     def close(self) -> None:
         with self._lock:
-            for connection in self._connections:
+            for _, connection in self._connections:
                 connection.close()
             self._connections.clear()
         self._ends.close()
@@ -163,8 +163,16 @@ class Database:
             connection = self._open()
             self._local.connection = connection
             with self._lock:
-                self._connections.append(connection)
+                self._close_left()
+                self._connections.append((threading.current_thread(), connection))
         return connection
+
+    def _close_left(self) -> None:
+        """Close the connections of threads that have ended: a server's come and go."""
+        for owner, connection in tuple(self._connections):
+            if owner is not None and not owner.is_alive():
+                connection.close()
+                self._connections.remove((owner, connection))
 
     def _open(self) -> sqlite3.Connection:
         if self._reads_from:
