@@ -6,7 +6,7 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -114,7 +114,7 @@ class Database:
         self._path = path
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._connections: list[tuple[threading.Thread | None, sqlite3.Connection]] = []
+        self._connections: list[tuple[Callable[[], bool], sqlite3.Connection]] = []
         self._ends = ExitStack()
         self._reads_from = ""
         self.reads_only: NothingKept | None = None
@@ -164,15 +164,15 @@ class Database:
             self._local.connection = connection
             with self._lock:
                 self._close_left()
-                self._connections.append((threading.current_thread(), connection))
+                self._connections.append((threading.current_thread().is_alive, connection))
         return connection
 
     def _close_left(self) -> None:
         """Close the connections of threads that have ended: a server's come and go."""
-        for owner, connection in tuple(self._connections):
-            if owner is not None and not owner.is_alive():
-                connection.close()
-                self._connections.remove((owner, connection))
+        left = [it for it in self._connections if not it[0]()]
+        for it in left:
+            it[1].close()
+            self._connections.remove(it)
 
     def _open(self) -> sqlite3.Connection:
         if self._reads_from:

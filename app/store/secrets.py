@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SERVICE = "Hearth"
 """The name under which the keyring shows Hearth's secrets."""
 
-API_TOKEN = "api"
+API_TOKEN = "api"  # noqa: S105 - a name
 """The name of the token that programs show to Hearth's own server."""
 
 ENVIRONMENT = {"hf": "HF_TOKEN", API_TOKEN: "HEARTH_API_TOKEN"}
