@@ -19,8 +19,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from app.core.chats.answers import Ready
+from app.core.network.clients import ApiClient
 from app.server import chat, messages, responses, vectors
 from app.server.fields import Fields, check, read_json
+from app.server.guard import UseInProgress
 from app.server.request import ApiRequest
 from app.server.running import Running, Runs, until_gone
 from app.server.service import Access, ApiService
@@ -53,9 +55,6 @@ STATUS: Final[Mapping[str, int]] = {
 }  # fmt: skip
 """The status of errors by their codes; all others are ours or the engine's, 500."""
 TOO_LONG: Final = frozenset({"message_too_long", "context_full"})
-
-Told = Callable[[Request, str, Usage], None]
-"""Called when a request was answered: with the model's id, and what it took."""
 
 
 class Writer(Protocol):
@@ -107,17 +106,11 @@ def error_response(path: str, status: int, code: str, text: str, field: str = ""
 class Api:
     """Answers requests. Whoever makes it calls `close`, once no request comes any more.
 
-    told: hears of each request that was answered. metrics: what is told of the engines, as text.
+    metrics: what is told of the engines, as text.
     """
 
-    def __init__(
-        self,
-        service: ApiService,
-        told: Told = lambda _request, _model, _usage: None,
-        metrics: Callable[[], str] = str,
-    ) -> None:
+    def __init__(self, service: ApiService, metrics: Callable[[], str] = str) -> None:
         self._service = service
-        self._told = told
         self._metrics = metrics
         self._runs = Runs()
         post, get = ["POST"], ["GET"]
@@ -144,6 +137,11 @@ class Api:
                 Exception: _own_fault,
             },
         )
+
+    @staticmethod
+    def error_body(path: str, status: int, kind: str, message: str) -> Mapping[str, Any]:
+        """Write an error as the protocol of a path has it, for who stands before this."""
+        return shape_of(path).error(status, kind, message, "")
 
     def close(self) -> None:
         """End all answers that are being written."""
@@ -248,7 +246,7 @@ class Api:
         )
         if found is None:
             return _gone()
-        self._told(request, fields.model, Usage(found.tokens, 0, 0, 0))
+        _note_use(request, fields.model, Usage(found.tokens, 0, 0, 0))
         return JSONResponse(vectors.write_vectors(fields, fields.model, found))
 
     async def _rerank(self, request: Request) -> Response:
@@ -260,7 +258,7 @@ class Api:
         )
         if found is None:
             return _gone()
-        self._told(request, fields.model, Usage(found.tokens, 0, 0, 0))
+        _note_use(request, fields.model, Usage(found.tokens, 0, 0, 0))
         return JSONResponse(vectors.write_ranking(fields, fields.model, found))
 
     async def _tokenize(self, request: Request) -> Response:
@@ -298,7 +296,7 @@ class Api:
                     model = event.entry.id
                     continue
                 if isinstance(event, Done):
-                    self._told(request, model, event.usage)
+                    _note_use(request, model, event.usage)
                 yield number, event
 
         return self._runs.start(work)
@@ -387,8 +385,19 @@ async def _items(
 
 def access_of(request: Request) -> Access:
     """Return what the client of a request may ask for, as the guard has found it."""
-    found = getattr(request.state, "access", None)
-    return found if isinstance(found, Access) else Access()
+    client = getattr(request.state, "client", None)
+    return (
+        Access(client.id, frozenset(client.models)) if isinstance(client, ApiClient) else Access()
+    )
+
+
+def _note_use(request: Request, model: str, usage: Usage) -> None:
+    """Tell the guard what a request took; several answers add up."""
+    use = getattr(request.state, "use", None)
+    if isinstance(use, UseInProgress):
+        use.model = model
+        use.prompt_tokens = usage.prompt_tokens
+        use.completion_tokens += usage.completion_tokens
 
 
 def said(error: BaseException) -> tuple[int, str, str]:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import httpx2
-import uvicorn
 from starlette.types import ASGIApp
 
+from app.core.network.serving import LOOPBACK, Address, ServeOptions
 from app.core.settings.fields import Settings
 from app.server.api import Api
+from app.server.server import Server
 from app.server.service import ApiService
-from engines.types import Usage
+from app.services.api_keys import ApiKeys
+from app.store.api_clients import ApiClientStore
+from app.store.secrets import Secrets
 from tests.support.scripted import ScriptedEngine
 from tests.support.services import Services
 
 
 @dataclass
 class Served:
-    """A server that runs. app: what it serves.
-
-    told: the model and the usage of each request that was answered.
-    """
+    """A server that runs. app: what it serves. keys: who may ask, and who has."""
 
     engine: ScriptedEngine
     services: Services
@@ -33,7 +31,10 @@ class Served:
     app: ASGIApp | None = None
     settings: Settings = field(default_factory=Settings)
     aliases: dict[str, str] = field(default_factory=dict)
-    told: list[tuple[str, Usage]] = field(default_factory=list)
+
+    @property
+    def keys(self) -> ApiKeys:
+        return ApiKeys(Secrets(), ApiClientStore(self.services.database))
 
     def post(self, path: str, body: object) -> httpx2.Response:
         return httpx2.post(self.url + path, json=body, timeout=30)
@@ -55,18 +56,14 @@ def serving(
         lambda: served.settings,
         lambda: served.aliases,
     )
-    api = Api(service, lambda _request, model, usage: served.told.append((model, usage)))
+    api = Api(service)
     served.app = around(api.app)
-    server = uvicorn.Server(uvicorn.Config(served.app, port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
+    options = ServeOptions(Address(LOOPBACK, 0), needs_token=False)
+    server = Server(served.app, options, served.keys, api.error_body)
+    server.start()
+    served.url = server.url
     try:
-        while not server.started:
-            time.sleep(0.005)
-        (listening,) = server.servers
-        served.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
         yield served
     finally:
+        server.stop()
         api.close()
-        server.should_exit = True
-        thread.join()

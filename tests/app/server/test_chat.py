@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from engines.errors import ContextFull, EngineFailed
 from engines.types import ReasoningDelta, TextDelta, TokenLogprob, ToolCall, WasReasoning
+from tests.app.server.conftest import noted
 from tests.support.serving import Served
 
 WEATHER: Any = {
@@ -64,7 +65,8 @@ def test_an_answer_comes_whole(served: Served, client: openai.OpenAI) -> None:
     assert request.sampling.logit_bias == ((5, -100.0),)
     assert request.overflow == "stop", "a client is told when its conversation is too long"
     assert (request.chat or "").startswith("api-"), "what was read of it is kept under this name"
-    assert [model for model, _ in served.told] == ["starter"]
+    (use,) = noted(served.keys, 1)
+    assert (use.model, use.prompt_tokens, use.completion_tokens) == ("starter", 5, 2)
 
 
 def test_a_client_that_gives_no_limit_has_none(served: Served, client: openai.OpenAI) -> None:
