@@ -22,16 +22,21 @@ from engines.types import (
     MtpCheck,
     MtpReport,
     PromptReady,
+    Ranking,
     ReasoningDelta,
     TextDelta,
     Timing,
     ToolCall,
     Usage,
+    Vectors,
     WasReasoning,
 )
 
 NO_DRAFTS = "A scripted engine drafts nothing."
 MTP_LINE = "A scripted drafter could guess ahead."
+
+
+Piece = str | ReasoningDelta | WasReasoning | TextDelta | ToolCall
 
 
 class ScriptedEngine:
@@ -137,6 +142,20 @@ class ScriptedEngine:
             left = conversation.cuts(request.messages, lengths, context - kept, context)[0]
         prompt = sum(length for at, length in enumerate(lengths) if at not in left)
         return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
+
+    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """A token is a word; its number is the length of that."""
+        return tuple(len(word) for word in text.split())
+
+    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
+        return " ".join("x" * token for token in tokens)
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        return Vectors(tuple((1.0, 0.0) for _ in texts), len(texts))
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """The longer, the better."""
+        return Ranking(tuple(float(len(it)) for it in documents), len(documents))
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         self.checked.append((request, depth))

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from pathlib import Path
 
+import httpx2
 import pytest
 
 from app.server.fields import check
 from app.server.request import BadRequest
 from app.server.vectors import EmbeddingFields, RerankFields, write_ranking, write_vectors
-from engines.types import Ranking, Vectors
+from engines.cancel import CancelToken
+from engines.errors import EngineError, Unsupported
+from engines.remote.engine import RemoteEngine
+from engines.remote.engine import Served as Asked
+from engines.types import ChatRequest, LoadPlan, Message, Ranking, TextDelta, Vectors
 from tests.support.serving import Served
 
 
@@ -48,3 +55,38 @@ def test_nothing_to_embed_is_said(served: Served) -> None:
     answer = served.post("/v1/embeddings", {"model": "starter", "input": []})
     assert answer.status_code == 400
     assert "nothing to embed" in answer.json()["error"]["message"]
+
+
+@pytest.fixture
+def engine(served: Served) -> Iterator[RemoteEngine]:
+    """Another Hearth, whose model is on this server."""
+    asked = Asked(httpx2.Client(trust_env=False), served.url)
+    engine = RemoteEngine(lambda _: asked)
+    plan = LoadPlan(Path("starter"), 0, 0, 0, server="here", served="starter")
+    engine.load(plan, lambda _: None, CancelToken())
+    yield engine
+    engine.close()
+
+
+def test_one_hearth_asks_another_for_tokens_vectors_and_ranks(engine: RemoteEngine) -> None:
+    assert engine.tokenize("a bc def", CancelToken()) == (1, 2, 3)
+    assert engine.detokenize([1, 2], CancelToken()) == "x xx"
+    assert engine.embed(["a", "b"], CancelToken()).vectors == ((1.0, 0.0), (1.0, 0.0))
+    assert engine.rerank("q", ["long", "s"], CancelToken()).scores == (4.0, 1.0)
+
+
+def test_one_hearth_chats_through_another(engine: RemoteEngine) -> None:
+    request = ChatRequest((Message("user", "Hi"),))
+    events = list(engine.chat(request, CancelToken()))
+    assert "".join(it.text for it in events if isinstance(it, TextDelta)) == "Hello there"
+
+
+def test_a_server_without_vectors_says_so(served: Served, engine: RemoteEngine) -> None:
+    error = Unsupported("It cannot.", "It is for chats.", "Choose another.")
+    served.engine.embed = lambda _texts, _cancel: _raise(error)  # type: ignore[method-assign]
+    with pytest.raises(EngineError, match="cannot answer at"):
+        engine.embed(["a"], CancelToken())
+
+
+def _raise(error: Exception) -> Vectors:
+    raise error
