@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from app.cli.arguments import count, positive
 from app.cli.command import Command
 from app.cli.output import Output, table
+from app.core.errors import NoKeyring
 from app.core.network.clients import ApiClient, ApiUse
 
 if TYPE_CHECKING:
+    from app.services.api_keys import ServerToken
     from app.wiring.app import App
 
 USES_HEAD = ("When", "Client", "From", "Asked for", "Model", "Read", "Written", "Result")
@@ -41,14 +43,24 @@ def manage_clients(app: App, args: argparse.Namespace, out: Output) -> int:
         uses = keys.uses(args.limit)
         out.value([asdict(it) for it in uses], lambda: uses_table(uses) or "Nobody has asked.")
     else:
-        token = keys.renew() if args.new else keys.token()
-        if token.status.warning:
-            out.note(token.status.warning)
-        out.value(
-            {"token": token.secret.reveal(), "token_place": token.status.place},
-            token.secret.reveal,
-        )
+        _show_token(keys.renew() if args.new else keys.token(), out)
     return 0
+
+
+def _show_token(token: ServerToken, out: Output) -> None:
+    """Show the server's token. Raises NoKeyring: a command's memory ends with it."""
+    if token.status.place == "memory":
+        raise NoKeyring(
+            "There is no token to show.",
+            "This system has no keyring, so each start of the server makes a token, and shows it.",
+            "Install a keyring such as GNOME Keyring or KWallet, or set HEARTH_API_TOKEN in the "
+            "environment.",
+        )
+    if token.status.warning:
+        out.note(token.status.warning)
+    out.value(
+        {"token": token.secret.reveal(), "token_place": token.status.place}, token.secret.reveal
+    )
 
 
 def uses_table(uses: list[ApiUse]) -> str:
