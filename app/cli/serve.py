@@ -16,7 +16,7 @@ from app.cli.command import Command
 from app.cli.output import Output
 from app.cli.streams import read_file, read_line
 from app.core.home import from_home
-from app.core.network.serving import EVERYWHERE, Address, ServeOptions
+from app.core.network.serving import Address, Reach, ServeOptions
 from app.services.server_control import options_of
 
 if TYPE_CHECKING:
@@ -63,24 +63,20 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def _options(app: App, args: argparse.Namespace) -> ServeOptions:
     """Take the settings, and what the command line says instead."""
-    options = options_of(app.settings.read())
+    settings = app.settings.read()
+    if args.expose:
+        reach: Reach = "network_unencrypted" if args.without_tls else "network"
+        settings = replace(settings, server_expose=reach)
+    options = options_of(settings)
+    if args.tls_cert is not None or args.tls_key is not None:
+        options = replace(options, certificate=_path(args.tls_cert), key=_path(args.tls_key))
     address = options.address
-    if args.host is not None:
-        address = replace(address, host=args.host)
-    elif args.expose:
-        address = replace(address, host=EVERYWHERE)
-    if args.port is not None:
-        address = Address(address.host, args.port)
-    if args.without_tls:
-        options = replace(options, certificate=None, key=None, without_tls=True)
-    elif args.tls_cert is not None or args.tls_key is not None:
-        options = replace(
-            options, certificate=_path(args.tls_cert), key=_path(args.tls_key), without_tls=False
-        )
     return replace(
         options,
-        address=address,
-        exposed=options.exposed or args.expose,
+        address=Address(
+            address.host if args.host is None else args.host,
+            address.port if args.port is None else args.port,
+        ),
         needs_token=not args.no_token,
         names=(*options.names, *(it.lower() for it in args.name)),
     )
@@ -167,9 +163,17 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         help="other computers may connect, at all addresses or at that of --host",
     )
     parser.add_argument(
-        "--tls-cert", type=Path, metavar="FILE", help="the server's certificate, as PEM"
+        "--tls-cert",
+        type=Path,
+        metavar="FILE",
+        help="the server's certificate, as PEM; by default that of the settings",
     )
-    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="its key, as PEM")
+    parser.add_argument(
+        "--tls-key",
+        type=Path,
+        metavar="FILE",
+        help="its key, as PEM; by default that of the settings",
+    )
     parser.add_argument(
         "--without-tls",
         action="store_true",
@@ -187,7 +191,10 @@ def _declare(parser: argparse.ArgumentParser) -> None:
         "--token-stdin", action="store_true", help="read this run's token from standard input"
     )
     token.add_argument(
-        "--token-file", type=Path, metavar="FILE", help="read this run's token from a file"
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="read this run's token from a file; by default it is the one in the keyring",
     )
     token.add_argument(
         "--no-token", action="store_true", help="every program of this computer may ask"
