@@ -86,7 +86,8 @@ def _not_free(address: Address, error: Exception) -> AddressNotFree:
         why = f"Another program already listens at port {address.port}."
         do = "Choose another port, or end that program."
     elif code == errno.EADDRNOTAVAIL:
-        why, do = f"This computer does not have the address {address.host}.", "Choose one it has."
+        why = f"This computer does not have the address {address.host}."
+        do = "Choose an address that it has."
     elif code == errno.EACCES:
         why = f"The system does not let Hearth use port {address.port}."
         do = "Choose a port above 1023."

@@ -32,6 +32,7 @@ HEALTH: Final = "/health"
 """The one path without a key: it says that the server is there, and nothing else."""
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?", re.ASCII)
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 _PORTS: Final = {"http": 80, "https": 443}
 _MINUTE_S: Final = 60.0
 _log = logging.getLogger(__name__)
@@ -74,11 +75,15 @@ class ClientKeys(Protocol):
 
 @dataclass
 class UseInProgress:
-    """What the app says of a request as it answers: `request.state.use`."""
+    """What the app says of a request as it answers: `request.state.use`.
+
+    received: bytes of its body, which the guard has counted.
+    """
 
     model: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    received: int = field(default=0, init=False)
 
 
 class Refused(Exception):
@@ -159,13 +164,14 @@ class ApiGuard:
                 client = await self._caller(scope, headers)
                 with self._place(client):
                     body = await self._body(headers, receive)
+                    use.received = len(body)
                     scope.setdefault("state", {}).update(client=client, use=use)
                     await self._answer(scope, _Body(body, receive), reply)
         except Refused as refused:
             await self._refuse(scope, refused, reply)
         finally:
             if client is not None:
-                await self._note(scope, client.name, use, reply.status, started, clock)
+                await self._note(scope, client.name, use, reply, started, clock)
 
     def _check_host(self, scope: Scope, headers: Headers) -> None:
         """Refuse a request that was sent to another name than this server has."""
@@ -248,7 +254,7 @@ class ApiGuard:
         self._waiting += 1
         try:
             if pace.count == 1:
-                await self._note(scope, "", UseInProgress(), 401, time.time(), now)
+                await self._note(scope, "", UseInProgress(), None, time.time(), now)
             wait = self._rules.wrong_s * 2.0 ** min(pace.count - 1, 10)
             await anyio.sleep(min(wait, self._rules.longest_s))
         finally:
@@ -340,14 +346,26 @@ class ApiGuard:
         scope: Scope,
         client: str,
         use: UseInProgress,
-        status: int,
+        reply: _Reply | None,
         started: float,
         clock: float,
     ) -> None:
+        """Write a use down. reply: None for one that is refused later, since its key is wrong."""
         noted = ApiUse(
-            started, time.monotonic() - clock, client, _address(scope),
-            endpoint_of(scope["path"]), use.model, use.prompt_tokens, use.completion_tokens, status,
-        )  # fmt: skip
+            started=started,
+            seconds=time.monotonic() - clock,
+            client=client,
+            address=_address(scope),
+            port=int(scope["server"][1]),
+            method=scope["method"] if scope["method"] in _METHODS else "",
+            endpoint=endpoint_of(scope["path"]),
+            model=use.model,
+            prompt_tokens=use.prompt_tokens,
+            completion_tokens=use.completion_tokens,
+            received=use.received,
+            sent=0 if reply is None else reply.sent,
+            status=401 if reply is None else reply.status,
+        )
         with anyio.CancelScope(shield=True):
             try:
                 await anyio.to_thread.run_sync(self._keys.note, noted, limiter=self._threads)
@@ -378,13 +396,17 @@ class _Body:
 
 
 class _Reply:
-    """The way back to the client. status: as it was sent, 0 before. headers: added to the app's."""
+    """The way back to the client. status: as it was sent, 0 before; sent: bytes of its body.
+
+    headers: added to the app's.
+    """
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._ended = False
         self.headers: Mapping[str, str] = {}
         self.status = 0
+        self.sent = 0
         self.is_stream = False
 
     async def __call__(self, message: Message) -> None:
@@ -395,8 +417,9 @@ class _Reply:
                 Headers(raw=headers).get("content-type", "").startswith("text/event-stream")
             )
             message = {**message, "headers": headers}
-        elif message["type"] == "http.response.body" and not message.get("more_body", False):
-            self._ended = True
+        elif message["type"] == "http.response.body":
+            self.sent += len(message.get("body", b""))
+            self._ended = not message.get("more_body", False)
         await self._send(message)
 
     async def whole(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:

@@ -58,9 +58,10 @@ class ApiClientStore:
         """Keep a use, and drop those that are too old."""
         with self._database.write() as db:
             db.execute(
-                "INSERT INTO api_uses (started, seconds, client, address, endpoint, model, "
-                "prompt_tokens, completion_tokens, status) VALUES (:started, :seconds, :client, "
-                ":address, :endpoint, :model, :prompt_tokens, :completion_tokens, :status)",
+                "INSERT INTO api_uses (started, seconds, client, address, port, method, endpoint, "
+                "model, prompt_tokens, completion_tokens, received, sent, status) VALUES "
+                "(:started, :seconds, :client, :address, :port, :method, :endpoint, :model, "
+                ":prompt_tokens, :completion_tokens, :received, :sent, :status)",
                 asdict(use),
             )
             db.execute(
@@ -73,8 +74,9 @@ class ApiClientStore:
         """Return the last uses, the newest first."""
         with self._database.read() as db:
             rows = db.execute(
-                "SELECT started, seconds, client, address, endpoint, model, prompt_tokens, "
-                "completion_tokens, status FROM api_uses ORDER BY id DESC LIMIT ?",
+                "SELECT started, seconds, client, address, port, method, endpoint, model, "
+                "prompt_tokens, completion_tokens, received, sent, status FROM api_uses "
+                "ORDER BY id DESC LIMIT ?",
                 (limit,),
             ).fetchall()
         return [ApiUse(**dict(row)) for row in rows]

@@ -394,10 +394,14 @@ def _api_clients(db: sqlite3.Connection) -> None:
             seconds REAL NOT NULL,
             client TEXT NOT NULL,
             address TEXT NOT NULL,
+            port INTEGER NOT NULL,
+            method TEXT NOT NULL,
             endpoint TEXT NOT NULL,
             model TEXT NOT NULL,
             prompt_tokens INTEGER NOT NULL,
             completion_tokens INTEGER NOT NULL,
+            received INTEGER NOT NULL,
+            sent INTEGER NOT NULL,
             status INTEGER NOT NULL
         ) STRICT"""
     )

@@ -51,18 +51,22 @@ class ApiUse:
     """One request of a client: who asked when and for how much, never what.
 
     started: seconds since 1970. seconds: how long it took. client: its name; "" for one without a
-    key that is valid. address: of the computer that it came from. model: the id of the one that
-    answered, "" for none. status: of HTTP.
+    key that is valid. address: of the computer that it came from; port: of the server. model: the
+    id of the one that answered, "" for none. received, sent: bytes of the bodies. status: of HTTP.
     """
 
     started: float
     seconds: float
     client: str
     address: str
+    port: int
+    method: str
     endpoint: str
     model: str
     prompt_tokens: int
     completion_tokens: int
+    received: int
+    sent: int
     status: int
 
 

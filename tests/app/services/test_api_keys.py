@@ -123,7 +123,21 @@ def test_two_clients_have_two_names(keys: ApiKeys) -> None:
 
 def test_uses_are_kept_for_a_month(keys: ApiKeys) -> None:
     def use(started: float) -> ApiUse:
-        return ApiUse(started, 1.5, "editor", "127.0.0.1", "/v1/models", "starter", 3, 4, 200)
+        return ApiUse(
+            started,
+            1.5,
+            "editor",
+            "127.0.0.1",
+            8117,
+            "GET",
+            "/v1/models",
+            "starter",
+            3,
+            4,
+            5,
+            6,
+            200,
+        )
 
     for started in (1000.0, 2000.0, 2000.0 + KEPT_S):
         keys.note(use(started))
