@@ -36,7 +36,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class ServedModel:
+class ApiModel:
     """A model that can be asked. called: its id, or an alias of it. created: in s since 1970."""
 
     called: str
@@ -69,14 +69,14 @@ class ApiService:
         self._settings = settings
         self._aliases = aliases
 
-    def models(self, access: Access) -> list[ServedModel]:
+    def models(self, access: Access) -> list[ApiModel]:
         """List what a client may ask, by id and by alias."""
         entries = self._entries()
         named = {it.id: it for it in entries} | {it.name: it for it in reversed(entries)}
-        listed = [ServedModel(it.id, it) for it in entries]
+        listed = [ApiModel(it.id, it) for it in entries]
         for alias, called in self._aliases().items():
             if called in named:
-                listed.append(ServedModel(alias, named[called]))
+                listed.append(ApiModel(alias, named[called]))
         return [it for it in listed if _may(access, it.called, it.entry)]
 
     def find(self, called: str, access: Access) -> ModelEntry:
