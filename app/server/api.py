@@ -41,6 +41,8 @@ BEGIN_S: Final = 10.0
 """How long an answer may fail with a status of its own before its stream begins."""
 PING_S: Final = 15.0
 """After so much silence a stream says that it lives: a long prompt is being read, or loaded."""
+TIDY_S: Final = 30.0
+"""How often models are looked for that nobody has used for a while."""
 STATUS: Final[Mapping[str, int]] = {
     "model_not_found": 404,
     "model_busy": 503,
@@ -149,8 +151,19 @@ class Api:
 
     @asynccontextmanager
     async def _life(self, _app: Starlette) -> AsyncIterator[None]:
-        yield
+        async with anyio.create_task_group() as tidying:
+            tidying.start_soon(self._tidy)
+            yield
+            tidying.cancel_scope.cancel()
         await anyio.to_thread.run_sync(self._runs.close)
+
+    async def _tidy(self) -> None:
+        while True:
+            await anyio.sleep(TIDY_S)
+            try:
+                await anyio.to_thread.run_sync(self._service.unload_idle)
+            except UserError as error:
+                logger.warning("a model that is not used stays: %s", error)
 
     async def _here(self, _request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -277,8 +290,7 @@ class Api:
         )
         if found is None:
             return _gone()
-        tokens, context = found
-        return JSONResponse({"tokens": tokens, "count": len(tokens), "max_model_len": context})
+        return JSONResponse({"tokens": found, "count": len(found)})
 
     async def _detokenize(self, request: Request) -> Response:
         fields = check(vectors.DetokenizeFields, read_json(await request.body()))
