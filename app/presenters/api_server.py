@@ -96,11 +96,11 @@ class ApiServer(QObject):
 
     def token(self, done: Callable[[str], object], failed: Failed) -> None:
         """Read the server's own token; `done` is given its text."""
-        self._tasks.run(lambda: self._clients.token().secret.reveal(), done, failed, on=SERVER)
+        self._tasks.run(self._clients.token, lambda it: done(it.secret.reveal()), failed, on=SERVER)
 
     def renew_token(self, done: Callable[[str], object], failed: Failed) -> None:
         """Make another token; `done` is given its text. The one before is refused from then on."""
-        self._tasks.run(lambda: self._clients.renew().secret.reveal(), done, failed, on=SERVER)
+        self._tasks.run(self._clients.renew, lambda it: done(it.secret.reveal()), failed, on=SERVER)
 
     def add(
         self,
