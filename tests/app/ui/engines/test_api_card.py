@@ -151,7 +151,7 @@ def test_a_program_gets_a_key_of_its_own_and_is_seen_when_it_asks(page: Ui, port
     QTest.keyClicks(page.find(QLineEdit, "clientName"), "Hearth")
     page.click("makeClient")
     page.qtbot.waitUntil(lambda: page.has("clientSaid"))
-    assert "cannot be the name" in text(page, "clientSaid")
+    assert "cannot be the name of" in text(page, "clientSaid")
     name = page.find(QLineEdit, "clientName")
     name.selectAll()
     QTest.keyClicks(name, "editor")
