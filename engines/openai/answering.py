@@ -92,7 +92,7 @@ class _Answering:
             "answer" if goes_on else "start",
             request.stop,
             expected=not goes_on and via.expects(request.thinking),
-            tools=bool(request.tools),
+            tools=request.tools if request.tool_choice != "none" else (),
             called=via.client.called,
         )
         self._ready: PromptReady | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from engines.dialect.tool_turns import numbered
 from engines.dialect.tools import offered
 from engines.errors import EngineFailed, GrammarInvalid
 from engines.openai.kinds import BUDGET, HABITS, Habits
@@ -15,7 +16,7 @@ Body = dict[str, Any]
 
 EXTRAS = (
     "top_k", "min_p", "repetition_penalty", "repeat_penalty", "repeat_last_n", "stream_options",
-    BUDGET, "skip_special_tokens", "include_reasoning",
+    BUDGET, "skip_special_tokens", "include_reasoning", "parallel_tool_calls",
 )  # fmt: skip
 """Fields that are no part of the protocol; an answer goes without them where they are refused."""
 
@@ -47,6 +48,7 @@ def chat_body(
     body |= _sampling(request.sampling, habits)
     if drafts and kind == "vllm":
         body["min_p"] = 0.0  # sent all the same: the server may have another one of its own
+    body |= _tool_choice(request)
     if max_tokens is not None:
         body["max_tokens"] = max_tokens
     if stops := [stop for stop in request.stop if stop]:
@@ -88,8 +90,8 @@ def prompt_body(
 ) -> Body:
     """Build the part of the body that makes the prompt, and is counted, too."""
     habits = HABITS[kind]
-    body: Body = {"model": model, "messages": [_message(it, habits) for it in messages]}
-    begun = bool(messages) and messages[-1].role == "assistant"
+    body: Body = {"model": model, "messages": [_message(it, habits) for it in numbered(messages)]}
+    begun = bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
     if begun:
         if not habits.continues:
             raise EngineFailed(
@@ -111,9 +113,37 @@ def prompt_body(
     return body
 
 
-def _message(message: Message, habits: Habits) -> dict[str, str]:
+def _tool_choice(request: ChatRequest) -> Body:
+    """Say whether tools may be asked for, where that is not the usual: as the model likes."""
+    if not request.tools:
+        return {}
+    told: Body = {}
+    if request.tool_choice == "required" and request.only_tool:
+        told["tool_choice"] = {"type": "function", "function": {"name": request.only_tool}}
+    elif request.tool_choice != "auto":
+        told["tool_choice"] = request.tool_choice
+    if not request.parallel_tools:
+        told["parallel_tool_calls"] = False
+    return told
+
+
+def _message(message: Message, habits: Habits) -> Body:
     """Write a message as the server wants it; a template decides on showing earlier reasoning."""
-    told = {"role": message.role, "content": message.text}
+    told: Body = {"role": message.role, "content": message.text}
+    if message.calls:
+        told["content"] = message.text or None
+        told["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments or "{}"},
+            }
+            for call in message.calls
+        ]
+    if message.role == "tool":
+        told["tool_call_id"] = message.call_id
+        if habits.template and message.tool:
+            told["name"] = message.tool  # not of the protocol, but some templates show it
     if habits.thoughts and message.role == "assistant" and message.reasoning:
         told["reasoning_content"] = message.reasoning
     return told

@@ -167,7 +167,7 @@ class Fitter:
 
 def apportioned(messages: Sequence[Message], total: int) -> list[int]:
     """Share the tokens out among messages, by their lengths."""
-    sizes = [len(it.text.encode()) + 24 for it in messages]
+    sizes = [conversation.size(it) + 24 for it in messages]
     whole, lengths, before = sum(sizes), [], 0
     for at in range(len(sizes)):
         upto = total * sum(sizes[: at + 1]) // whole
