@@ -238,8 +238,6 @@ CALLS: Final = (
         "harmony",
         ("<|channel|>", "<|message|>", "<|start|>"),
         "channel",
-        ("<|channel|>commentary to=functions.",),
-        names="<|message|>",
         tokens=("<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>"),
         vllm="openai",
     ),
@@ -487,6 +485,13 @@ CALLS: Final = (
         key_end="</arg_key:opensource>",
         value="<arg_value:opensource>",
         value_end="</arg_value:opensource>",
+        tokens=(
+            "<tool_calls:opensource>",
+            "</tool_calls:opensource>",
+            "<tool_call:opensource>",
+            "</tool_call:opensource>",
+            "<tool_sep:opensource>",
+        ),
         vllm="hy_v3",
     ),
     CallFormat(

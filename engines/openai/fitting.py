@@ -26,7 +26,7 @@ def count(
     """Count the prompt's tokens for these messages; None where the server does not count."""
     if not via.tokenizes:
         return None
-    body = countable(prompt_body(request, via.model, via.kind, messages))
+    body = countable(prompt_body(request, via.model, via.kind, messages, via.without))
     if via.kind == "llama-server":
         return _by_template(via, body, connection)
     tokens = via.client.tokenize(body, connection)

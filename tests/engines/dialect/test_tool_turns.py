@@ -53,14 +53,16 @@ TEXT = (
 )
 SHORT_IDS = (
     OFFERS
-    + "{% for message in messages %}{% if message.role == 'tool' %}"
-    + "{% if message.tool_call_id | length != 9 %}{{ raise_exception('nine letters') }}{% endif %}"
+    + "{% for message in messages %}"
+    + "{% set before = messages[loop.index0 - 1].role if loop.index0 else '' %}"
+    + "{% if message.role == 'tool' %}{% if message.tool_call_id | length != 9 %}"
+    + "{{ raise_exception('nine letters') }}{% endif %}"
     + "[TOOL_RESULTS]{{ message.content }} {{ message.tool_call_id }}[/TOOL_RESULTS]"
     + "{% elif message.tool_calls %}[TOOL_CALLS][{% for call in message.tool_calls %}"
     + '{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}, '
     + '"id": "{{ call.id }}"}{% endfor %}]'
-    + "{% elif message.role == 'user' and loop.index > 1 and messages[loop.index0 - 1].role == 'tool'"
-    + " %}{{ raise_exception('an answer first') }}"
+    + "{% elif message.role == 'user' and before == 'tool' %}"
+    + "{{ raise_exception('an answer first') }}"
     + "{% else %}{{ message.role + ': ' + message.content }}{% endif %}"
     + TAIL
 )

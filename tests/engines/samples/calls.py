@@ -148,8 +148,9 @@ CALL_SAMPLES: Final = (
     CallSample(
         "deepseek_v32",
         '<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter '
-        'name="town" string="true">Köln</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">'
-        '3</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name="clock">\n</｜DSML｜invoke>\n'
+        'name="town" string="true">Köln</｜DSML｜parameter>\n<｜DSML｜parameter name="days" '
+        'string="false">3</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name="clock">\n'
+        "</｜DSML｜invoke>\n"
         "</｜DSML｜function_calls>",
         (COLOGNE, ("clock", {})),
     ),
