@@ -142,6 +142,9 @@ class ScriptedEngine:
     def status(self) -> EngineStatus:
         return EngineStatus("ready" if self._loaded is not None else "stopped")
 
+    def cache_used(self) -> float | None:
+        return 0.25 if self._loaded is not None else None
+
     def close(self) -> None:
         self.closed += 1
         self._loaded = None

@@ -85,6 +85,11 @@ class Runtime:
         opened = self._opened.get(engine)
         return opened.status() if opened else EngineStatus()
 
+    def cache_used(self, engine: EngineName) -> float | None:
+        """Return how full an engine's KV cache is, see `Engine.cache_used`."""
+        opened = self._opened.get(engine)
+        return opened.cache_used() if opened else None
+
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken | None = None
     ) -> FitReport:
