@@ -32,6 +32,7 @@ from app.wiring.shipped import GUIDES
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
+    from app.presenters.activity import Activity
     from app.presenters.answering import Answering
     from app.presenters.connections import Connections
     from app.presenters.context_use import ContextUses
@@ -224,6 +225,13 @@ class WindowApp:
             app.downloads, app.fitting, app.vllm,
         )  # fmt: skip
         return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)
+
+    @cached_property
+    def activity(self) -> Activity:
+        from app.presenters.activity import Activity
+        from app.services.metrics.activity import ActivityReader
+
+        return Activity(ActivityReader(self._app.runtime), self.tasks)
 
     @cached_property
     def servers(self) -> ServerList:
