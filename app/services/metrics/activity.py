@@ -27,14 +27,16 @@ class ActivityReader:
         """Report the last minutes."""
         log = self._runtime.requests
         now = log.now()
-        self._memory.append((now, float(self._held())))
+        # Whole stretches that stand still, so that curves move and do not tremble. What is held now
+        # stands for the last of them.
+        until = now // _STEP_S * _STEP_S
+        self._memory.append((until - _STEP_S / 2, float(self._held())))
         while self._memory[0][0] < now - SPAN_S:
             self._memory.popleft()
         waiting, totals = log.waiting(), log.totals().values()
         requests = [it for it in log.requests() if it.ended is None or it.ended > now - SPAN_S]
         return ActivityReport(
-            # Whole stretches that stand still, so that the curves move and do not tremble.
-            curves(requests, waiting, self._memory, now, now // _STEP_S * _STEP_S, _STEP_S),
+            curves(requests, waiting, self._memory, now, until, _STEP_S),
             curves(requests, waiting, self._memory, now, now, _MINUTE_S),
             sum(it.ended is None for it in requests),
             len(waiting),

@@ -143,7 +143,12 @@ class RequestLog:
         with self._lock:
             self._running.discard(running)
             record = replace(running.record(), ended=self.now(), end=end)
-            self._totals[running.key].add(record)
+        self.note(record)
+
+    def note(self, record: RequestRecord) -> None:
+        """Count a request that has ended, and tell who listens."""
+        with self._lock:
+            self._totals.setdefault((record.model, record.engine), Totals()).add(record)
             self._ended.append(record)
         for listener in self._listeners:
             listener(record)
