@@ -195,6 +195,11 @@ class LlamaCppEngine:
             return EngineStatus("loading", share=loading)
         return EngineStatus("ready" if self._loaded is not None else "stopped")
 
+    def cache_used(self) -> float | None:
+        """Tell how full the context is with the conversation in it. See `Engine.cache_used`."""
+        loaded = self._loaded
+        return len(loaded.cache.tokens) / loaded.report.context if loaded is not None else None
+
     def close(self) -> None:
         """Unload. See `Engine.close`."""
         with self._guard.alone():
