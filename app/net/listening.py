@@ -35,7 +35,10 @@ def listen(address: Address) -> socket.socket:
             "A server listens at a number, not at a name.",
             "Write an IP address, such as 127.0.0.1.",
         ) from error
-    made = socket.socket(socket.AF_INET6 if is_6 else socket.AF_INET, socket.SOCK_STREAM)
+    # With its protocol named, or asyncio would leave Nagle's algorithm on, and a reply in two parts
+    # would wait 40 ms for the other side's acknowledgement.
+    family = socket.AF_INET6 if is_6 else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform == "win32":
             # There the other option would let two programs have one port.
