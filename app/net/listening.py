@@ -17,8 +17,8 @@ from app.core.errors import AddressInvalid, AddressNotFree, CertificateRefused
 from app.core.network.serving import LOOPBACK, Address
 
 _BACKLOG: Final = 128
-CONNECTIONS: Final = 200
-"""Connections at a time, fewer than the files that any system lets a process have open."""
+CONNECTIONS: Final = 128
+"""Connections at a time: macOS lets a program of a window have 256 files open."""
 
 
 def listen(address: Address) -> socket.socket:
