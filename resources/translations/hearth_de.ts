@@ -2819,15 +2819,15 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/client_dialog.py" />
-      <source>May use</source>
-      <translation>Darf benutzen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/window/main_window.py" />
       <source>All models</source>
       <translation>Alle Modelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>May use</source>
+      <translation>Darf benutzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/client_dialog.py" />
@@ -6152,6 +6152,11 @@
       <location filename="../../app/ui/window/main_window.py" />
       <source>Engines and devices</source>
       <translation>Engines und Geräte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/window/main_window.py" />
+      <source>Address and token</source>
+      <translation>Adresse und Token</translation>
     </message>
     <message>
       <location filename="../../app/ui/window/shortcuts_dialog.py" />
