@@ -305,6 +305,145 @@
       <translation>Tastenkürzel</translation>
     </message>
     <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Nothing was asked in the last ten minutes. Ask something, and see it here.</source>
+      <translation>In den letzten zehn Minuten wurde nichts gefragt. Frag etwas, und sieh es hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Go to the chat</source>
+      <translation>Zum Chat</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>As a table</source>
+      <translation>Als Tabelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Activity</source>
+      <translation>Aktivität</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Activity, minute by minute, the last one first</source>
+      <translation>Aktivität, Minute für Minute, die letzte zuerst</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <source>Lines</source>
+      <translation>Zeilen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <source>Columns</source>
+      <translation>Spalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/plot.py" />
+      <source>now</source>
+      <translation>jetzt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/plot.py" />
+      <source>{0} min ago</source>
+      <translation>vor {0} min</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Nothing in the last ten minutes.</source>
+      <translation>Nichts in den letzten zehn Minuten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Nothing has been answered since Hearth was opened.</source>
+      <translation>Seit Hearth offen ist, wurde nichts beantwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Minutes ago</source>
+      <translation>Vor Minuten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Requests at work</source>
+      <translation>Anfragen in Arbeit</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Requests waiting</source>
+      <translation>Wartende Anfragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Tokens written a second</source>
+      <translation>Geschriebene Token je Sekunde</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Prompt tokens read a second</source>
+      <translation>Gelesene Prompt-Token je Sekunde</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Time to first token</source>
+      <translation>Zeit bis zum ersten Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Prompts already known</source>
+      <translation>Prompts schon bekannt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Guesses accepted</source>
+      <translation>Richtig geraten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/widgets/computer_card.py" />
+      <source>Memory</source>
+      <translation>Speicher</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} s</source>
+      <translation>{0} s</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} %</source>
+      <translation>{0} %</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Last {0}; in ten minutes from {1} to {2}.</source>
+      <translation>Zuletzt {0}; in zehn Minuten von {1} bis {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>{0} answers since Hearth was opened, with {1} written and {2} read.</source>
+      <translation>{0} Antworten, seit Hearth offen ist: {1} geschrieben und {2} gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>One answer since Hearth was opened, with {0} written and {1} read.</source>
+      <translation>Eine Antwort, seit Hearth offen ist: {0} geschrieben und {1} gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>{0} of prompts were known already.</source>
+      <translation>{0} aus Prompts waren schon bekannt.</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/announcing.py" />
       <source>expanded</source>
       <translation>ausgeklappt</translation>
@@ -1538,12 +1677,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} s</source>
-      <translation>{0} s</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <location filename="../../app/ui/chat/transcript/message_footer.py" />
       <source>Answer details</source>
       <translation>Details zur Antwort</translation>
@@ -2240,16 +2373,6 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Lines</source>
-      <translation>Zeilen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Columns</source>
-      <translation>Spalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
       <source>Clear the list</source>
       <translation>Liste leeren</translation>
     </message>
@@ -2459,12 +2582,6 @@
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>Open Hearth for details.</source>
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/desktop/desktop.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} %</source>
-      <translation>{0} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/drops.py" />
@@ -5793,11 +5910,6 @@
       <location filename="../../app/ui/widgets/computer_card.py" />
       <source>Processor</source>
       <translation>Prozessor</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>Memory</source>
-      <translation>Speicher</translation>
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />

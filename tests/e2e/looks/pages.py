@@ -53,6 +53,12 @@ PAGES: Final = (
         full=False,
         empty="serversPage",
     ),
+    Page(
+        "activity-empty",
+        ways.place("show_activity", "noActivity"),
+        full=False,
+        empty="activityPage",
+    ),
     Page("assistants-empty", ways.place("show_assistants"), full=False, empty="assistantsPage"),
     Page("prompts-empty", ways.place("show_prompts"), full=False, empty="assistantsPage"),
     Page(
@@ -110,6 +116,8 @@ PAGES: Final = (
     Page("connections", ways.place("show_connections")),
     Page("engines", ways.place("show_engines", "suitsWhy")),
     Page("engines-price", ways.price),
+    Page("activity", ways.activity()),
+    Page("activity-table", ways.activity(table=True)),
     Page("servers", ways.place("show_servers", "server1")),
     Page("server-dialog", ways.server_dialog),
     Page("badge", ways.badge, leave=ways.model_here),
