@@ -60,10 +60,7 @@ class ScriptedEngine:
 
     def __init__(
         self,
-        pieces: Sequence[str | ReasoningDelta | WasReasoning | TextDelta | ToolCall] = (
-            "Hello",
-            " there",
-        ),
+        pieces: Sequence[Piece] = ("Hello", " there"),
         error: Exception | None = None,
         hold: threading.Event | None = None,
         reports: Sequence[MtpReport] = (),

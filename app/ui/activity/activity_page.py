@@ -11,11 +11,11 @@ from PySide6.QtCore import (
     QTimer,
 )
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QTableView, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QTableView, QWidget
 
 from app.core.metrics.activity import ActivityCurves, ActivityReport
 from app.presenters.activity import Activity
-from app.ui.activity.plot import COLOURS, Plot
+from app.ui.activity.plot import Plot
 from app.ui.activity.words import PlotWords, heads, latest, plots, rows, spoken, summary
 from app.ui.look.language import in_full
 from app.ui.look.scale import scaled
@@ -25,14 +25,12 @@ from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
-from app.ui.widgets.legend import Legend
 from app.ui.widgets.page_head import PageHead
 from app.ui.widgets.panel import Panel
 
 _WIDEST = 1080
 _LOOK_MS = 1000
 _LINE = 34
-_COLUMN = 112
 _TABLE = 420
 _Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -92,7 +90,6 @@ class ActivityPage(ColumnPage):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._table.verticalHeader().setDefaultSectionSize(scaled(_LINE))
-        self._table.horizontalHeader().setMinimumSectionSize(scaled(_COLUMN))
 
     def _look(self) -> None:
         self._activity.look(self._show, self._failed)
@@ -141,9 +138,8 @@ class ActivityPage(ColumnPage):
         head.setObjectName("activityColumns")
         head.setAccessibleName(self.tr("Columns"))
         head.setHighlightSections(False)
-        head.setDefaultAlignment(
-            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
-        )
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         return table
 
 
@@ -162,15 +158,12 @@ class _PlotCard(Panel):
         self._plot = Plot(words.write, words.top, dots=words.dots, name=f"{words.name}Plot")
         self._plot.setAccessibleName(words.title)
         self.box.addWidget(self._plot)
-        if len(words.curves) > 1:
-            named = [it for it, _ in words.curves]
-            self.box.addWidget(Legend(list(zip(COLOURS, named, strict=True))))
 
     def show_curves(self, curves: ActivityCurves) -> None:
-        drawn = [values(curves) for _, values in self._words.curves]
-        self._plot.show_curves(drawn)
+        curve = self._words.curve(curves)
+        self._plot.show_curve(curve)
         self._plot.setAccessibleDescription(spoken(self._words, curves))
-        last = latest(drawn[0])
+        last = latest(curve)
         self._now.setText("–" if last is None else self._words.write(last))
 
 

@@ -1,9 +1,9 @@
-"""A plot: curves over the last minutes, drawn with the theme's colours."""
+"""A plot: a curve over the last minutes, drawn with the theme's colours."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -22,16 +22,13 @@ from app.core.metrics.activity import SPAN_S, Curve
 from app.ui.look.scale import scaled
 from app.ui.look.theme import SMALL, Theme, theme_of
 
-COLOURS = ("use_context", "use_weights")
-"""Of the theme, of the first and the second curve; the second is dashed as well."""
-
 _HEIGHT = 132
 _WIDTH = 320
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 class Plot(QWidget):
-    """Draws curves; what it shows is in its accessible description as well.
+    """Draws a curve; what it shows is in its accessible description as well.
 
     write: puts a value in words, for the scale. top: of the scale; None fits it to the values.
     dots: values stand by themselves.
@@ -45,41 +42,36 @@ class Plot(QWidget):
         self._write = write
         self._top = top
         self._dots = dots
-        self._curves: tuple[Curve, ...] = ()
+        self._curve: Curve = ()
         self.setMinimumHeight(_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_curves(self, curves: Sequence[Curve]) -> None:
-        if tuple(curves) != self._curves:
-            self._curves = tuple(curves)
+    def show_curve(self, curve: Curve) -> None:
+        if curve != self._curve:
+            self._curve = curve
             self.update()
 
     @property
     def top(self) -> float:
         """The value at the upper edge."""
-        highest = max((it for curve in self._curves for it in curve if it is not None), default=0)
-        return self._top or round_up(highest)
+        return self._top or round_up(max((it for it in self._curve if it is not None), default=0))
 
     def sizeHint(self) -> QSize:
         return QSize(scaled(_WIDTH), scaled(_HEIGHT))
 
     def event(self, event: QEvent) -> bool:
-        """Tell the values at the pointer, where it rests."""
+        """Tell the value at the pointer, where it rests."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            said = self.values_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), said, self)
+            QToolTip.showText(event.globalPos(), self.value_at(event.pos().x()), self)
             return True
         return super().event(event)
 
-    def values_at(self, x: float) -> str:
-        """Say the values at a place; "" where there are none."""
+    def value_at(self, x: float) -> str:
+        """Say the value at a place; "" where there is none."""
         area = self._area()
-        found = []
-        for curve in self._curves:
-            at = int((x - area.left()) / area.width() * len(curve)) if curve else -1
-            if 0 <= at < len(curve) and (value := curve[at]) is not None:
-                found.append(self._write(value))
-        return " · ".join(found)
+        at = int((x - area.left()) / area.width() * len(self._curve))
+        value = self._curve[at] if 0 <= at < len(self._curve) else None
+        return "" if value is None else self._write(value)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = theme_of(self.palette())
@@ -88,10 +80,8 @@ class Plot(QWidget):
         painter.setFont(self._font())
         area = self._area()
         self._draw_scale(painter, theme, area)
-        for number, curve in enumerate(self._curves):
-            colour = QColor(getattr(theme, COLOURS[number]))
-            for run in _runs(list(self._points(curve, area)), split=not self._dots):
-                self._draw_run(painter, colour, run, area, dashed=number > 0)
+        for run in _runs(self._points(area), split=not self._dots):
+            self._draw_run(painter, QColor(theme.use_context), run, area)
         painter.end()
 
     def _draw_scale(self, painter: QPainter, theme: Theme, area: QRectF) -> None:
@@ -110,18 +100,16 @@ class Plot(QWidget):
         painter.drawText(below, right, QCoreApplication.translate("activity", "now"))
 
     def _draw_run(
-        self, painter: QPainter, colour: QColor, run: list[QPointF], area: QRectF, *, dashed: bool
+        self, painter: QPainter, colour: QColor, run: list[QPointF], area: QRectF
     ) -> None:
-        if not (dashed or self._dots):
+        if not self._dots:
             faded = QColor(colour)
             faded.setAlphaF(0.14)
             below = [QPointF(run[-1].x(), area.bottom()), QPointF(run[0].x(), area.bottom())]
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(faded)
             painter.drawPolygon(QPolygonF([*run, *below]))
-        pen = QPen(colour, scaled(1) if self._dots else scaled(2))
-        pen.setStyle(Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine)
-        painter.setPen(pen)
+        painter.setPen(QPen(colour, scaled(1) if self._dots else scaled(2)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline(QPolygonF(run))
         if self._dots or len(run) == 1:
@@ -129,13 +117,13 @@ class Plot(QWidget):
             for point in run:
                 painter.drawEllipse(point, scaled(2.5), scaled(2.5))
 
-    def _points(self, curve: Curve, area: QRectF) -> Iterator[QPointF | None]:
+    def _points(self, area: QRectF) -> Iterator[QPointF | None]:
         top = self.top
-        for number, value in enumerate(curve):
+        for number, value in enumerate(self._curve):
             if value is None:
                 yield None
                 continue
-            x = area.left() + (number + 0.5) / len(curve) * area.width()
+            x = area.left() + (number + 0.5) / len(self._curve) * area.width()
             yield QPointF(x, area.bottom() - min(1.0, value / top) * area.height())
 
     def _area(self) -> QRectF:
@@ -157,7 +145,7 @@ def round_up(value: float) -> float:
     return next(step * power for step in _STEPS if step * power >= value * (1 - 1e-9))
 
 
-def _runs(points: Sequence[QPointF | None], *, split: bool) -> Iterator[list[QPointF]]:
+def _runs(points: Iterable[QPointF | None], *, split: bool) -> Iterator[list[QPointF]]:
     """Yield what is drawn as one line. split: at each gap, not across it."""
     run: list[QPointF] = []
     for point in points:

@@ -18,16 +18,15 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True)
 class PlotWords:
-    """A plot of the page: one curve, or two of which one lies over the other.
+    """A plot of the page.
 
-    name: of its widgets. curves: of each its words and its values; words are empty where it is
-    alone. write: puts a value in words. top: of its scale, where that is fixed. dots: each value
-    stands by itself, as only some moments have one.
+    name: of its widgets. curve: what it shows. write: puts a value in words. top: of its scale,
+    where that is fixed. dots: each value stands by itself, as only some moments have one.
     """
 
     name: str
     title: str
-    curves: tuple[tuple[str, Callable[[ActivityCurves], Curve]], ...]
+    curve: Callable[[ActivityCurves], Curve]
     write: Callable[[float], str]
     top: float | None = None
     dots: bool = False
@@ -35,50 +34,23 @@ class PlotWords:
 
 def plots() -> tuple[PlotWords, ...]:
     """List the plots in the order in which they are shown."""
+    of = attrgetter
     return (
-        PlotWords(
-            "requests",
-            _tr("Requests"),
-            (
-                (_tr("Answered"), attrgetter("running")),
-                (_tr("Waiting"), attrgetter("waiting")),
-            ),
-            number,
-        ),
-        PlotWords(
-            "written", _tr("Tokens written a second"), (("", attrgetter("written")),), number
-        ),
-        PlotWords("read", _tr("Prompt tokens read a second"), (("", attrgetter("read")),), number),
-        PlotWords(
-            "toFirst",
-            _tr("Time to first token"),
-            (("", attrgetter("to_first")),),
-            seconds,
-            dots=True,
-        ),
-        PlotWords(
-            "hits",
-            _tr("Prompts already known"),
-            (("", attrgetter("hits")),),
-            share,
-            top=1.0,
-            dots=True,
-        ),
-        PlotWords(
-            "accepted",
-            _tr("Guesses accepted"),
-            (("", attrgetter("accepted")),),
-            share,
-            top=1.0,
-            dots=True,
-        ),
-        PlotWords("memory", _tr("Memory"), (("", attrgetter("memory")),), memory),
+        PlotWords("running", _tr("Requests at work"), of("running"), number),
+        PlotWords("waiting", _tr("Requests waiting"), of("waiting"), number),
+        PlotWords("written", _tr("Tokens written a second"), of("written"), number),
+        PlotWords("read", _tr("Prompt tokens read a second"), of("read"), number),
+        PlotWords("toFirst", _tr("Time to first token"), of("to_first"), seconds, dots=True),
+        PlotWords("hits", _tr("Prompts already known"), of("hits"), share, top=1.0, dots=True),
+        PlotWords("accepted", _tr("Guesses accepted"), of("accepted"), share, top=1.0, dots=True),
+        PlotWords("memory", _tr("Memory"), of("memory"), memory),
     )
 
 
 def number(value: float) -> str:
     """Write a number, with one digit after the point where that says more."""
-    return figure(value, 1 if 0 < value < 10 and value != round(value) else 0)
+    tenths = round(value, 1)
+    return figure(tenths, 1 if tenths < 10 and tenths != round(tenths) else 0)
 
 
 def seconds(value: float) -> str:
@@ -100,17 +72,11 @@ def latest(curve: Curve) -> float | None:
 
 def spoken(plot: PlotWords, curves: ActivityCurves) -> str:
     """Say what a plot shows, for who does not see it."""
-    said = [_spoken(words, values(curves), plot) for words, values in plot.curves]
-    return " ".join(said)
-
-
-def _spoken(words: str, curve: Curve, plot: PlotWords) -> str:
-    values = [it for it in curve if it is not None]
+    values = [it for it in plot.curve(curves) if it is not None]
     if not values:
         return _tr("Nothing in the last ten minutes.")
-    now, low, high = (plot.write(it) for it in (values[-1], min(values), max(values)))
-    said = _tr("Last {0}; in ten minutes from {1} to {2}.").format(now, low, high)
-    return f"{words}: {said}" if words else said
+    last, low, high = (plot.write(it) for it in (values[-1], min(values), max(values)))
+    return _tr("Last {0}; in ten minutes from {1} to {2}.").format(last, low, high)
 
 
 def summary(report: ActivityReport) -> str:
@@ -134,19 +100,13 @@ def summary(report: ActivityReport) -> str:
 
 def heads() -> tuple[str, ...]:
     """Name the columns of the table."""
-    named = [
-        f"{plot.title}: {words}" if words else plot.title
-        for plot in plots()
-        for words, _ in plot.curves
-    ]
-    return (_tr("Minutes ago"), *named)
+    return (_tr("Minutes ago"), *(plot.title for plot in plots()))
 
 
 def rows(report: ActivityReport) -> list[tuple[str, ...]]:
     """Put the minutes in words, the last one first."""
     columns = [
-        [plot.write(it) if it is not None else "–" for it in reversed(values(report.by_minute))]
+        [plot.write(it) if it is not None else "–" for it in reversed(plot.curve(report.by_minute))]
         for plot in plots()
-        for _, values in plot.curves
     ]
     return [(f"{ago}–{ago + 1}", *cells) for ago, cells in enumerate(zip(*columns, strict=True))]
