@@ -145,7 +145,7 @@ def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) ->
     """Open the sampler of this answer. Raises GrammarInvalid."""
     begun: list[int] = []
     last = request.messages[-1]
-    if request.sampling.grammar is not None and last.role == "assistant":
+    if request.sampling.guided and last.role == "assistant":
         # The grammar also holds for what is gone on with.
         begun = loaded.model.vocabulary.tokenise(last.text)
     sampler = open_sampler(
