@@ -1,14 +1,16 @@
 r"""Writes strings of JSON as GBNF expressions, among them those that match a pattern: pure.
 
 Of ECMA-262's regular expressions this reads characters, sets, groups, alternatives, repetitions
-and anchors at the ends, which is what a grammar can say. \d, \w and \s are ASCII. As in a schema, a
-pattern without anchors may match anywhere in the string.
+and anchors at the ends, which is what a grammar can say. Where readers differ on \d, \w and \s,
+what is written pleases them all. As in a schema, a pattern without anchors may match anywhere.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, NoReturn
 
 PLAIN: Final = r'[^"\\\x00-\x1F\x7F]'
@@ -61,7 +63,12 @@ also allows, as a year before 1000, are left out."""
 _RANGES: Final = {
     "d": ((0x30, 0x39),),
     "w": ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)),
-    "s": ((0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x2028, 0x2029), (0xFEFF, 0xFEFF)),
+    "s": ((0x09, 0x0D), (0x20, 0x20)),
+}
+_UNICODE: Final[Mapping[str, Callable[[str], bool]]] = {
+    "d": str.isdecimal,
+    "w": lambda char: char.isalnum() or char == "_",
+    "s": str.isspace,
 }
 _BREAKS: Final = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
 _CONTROLS: Final = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D, "0": 0x00}
@@ -109,6 +116,20 @@ def without(ranges: Ranges) -> Ranges:
             found.append((begin, low - 1))
         begin = max(begin, high + 1)
     return (*found, (begin, _LAST)) if begin <= _LAST else tuple(found)
+
+
+@cache
+def _wide(letter: str) -> Ranges:
+    """Return all that any of the usual readers of patterns takes for a digit, letter or space."""
+    belongs = _UNICODE[letter]
+    found = [code for code in range(_LAST + 1) if belongs(chr(code))]
+    runs: list[list[int]] = []
+    for code in found:
+        if runs and runs[-1][1] == code - 1:
+            runs[-1][1] = code
+        else:
+            runs.append([code, code])
+    return tuple((low, high) for low, high in runs)
 
 
 def times(item: str, least: int, most: int | None) -> str:
@@ -286,31 +307,33 @@ class _Pattern:
         negated = self._skip("^")
         found: list[tuple[int, int]] = []
         while not self._skip("]"):
-            first = self._member()
+            first = self._member(wide=negated)
             dashed = self._peek() == "-" and self._text[self._at + 1 :][:1] not in ("]", "")
             if not dashed or len(first) > 1 or first[0][0] != first[0][1]:
                 found += first
                 continue
             self._at += 1
-            last = self._member()
+            last = self._member(wide=negated)
             if len(last) > 1 or last[0][0] != last[0][1] or last[0][0] < first[0][0]:
                 self._fail("a range in a set has no order")
             found.append((first[0][0], last[0][0]))
         return without(tuple(found)) if negated else tuple(found)
 
-    def _member(self) -> Ranges:
+    def _member(self, *, wide: bool) -> Ranges:
         char = self._peek()
         if not char:
             self._fail("a set is never closed")
         self._at += 1
         if char != "\\":
             return ((ord(char), ord(char)),)
-        return ((0x08, 0x08),) if self._skip("b") else self._escape()
+        return ((0x08, 0x08),) if self._skip("b") else self._escape(wide=wide)
 
-    def _escape(self) -> Ranges:
+    def _escape(self, *, wide: bool = False) -> Ranges:
+        """Read what is behind a backslash. wide: what any reader takes for it, to leave it out."""
         letter = self._peek()
-        if (ranges := _RANGES.get(letter.lower())) and letter:
+        if (kind := letter.lower()) in _RANGES:
             self._at += 1
+            ranges = _wide(kind) if wide != letter.isupper() else _RANGES[kind]
             return without(ranges) if letter.isupper() else ranges
         if found := _HEX.match(self._text, self._at):
             self._at = found.end()

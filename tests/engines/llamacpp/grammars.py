@@ -59,11 +59,10 @@ def _shortest(grammar: Grammar) -> list[int]:
     while changed:
         changed = False
         for number, rule in enumerate(grammar.rules):
-            costs = [
-                1 + sum(1 if isinstance(it, Characters) else least[it] for it in way) for way in rule
-            ]
-            if min(costs) < least[number]:
-                least[number], changed = min(costs), True
+            for way in rule:
+                cost = 1 + sum(1 if isinstance(it, Characters) else least[it] for it in way)
+                if cost < least[number]:
+                    least[number], changed = cost, True
     return least
 
 

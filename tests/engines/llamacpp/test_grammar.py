@@ -10,7 +10,7 @@ import pytest
 
 from engines.errors import GrammarInvalid
 from engines.llamacpp.gbnf import MAX_LENGTH, Characters, NotGbnf, parse
-from engines.llamacpp.grammar import Stacks, require_grammar
+from engines.llamacpp.grammar import require_grammar
 from tests.engines.llamacpp.grammars import matches
 
 JSON = r"""
