@@ -78,6 +78,21 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
+class ToolCallDelta:
+    """The next piece of a call that is still being written; a ToolCall with all of it follows.
+
+    Where the answer is cut off in the middle of its arguments, none does: there is nothing to carry
+    out then. index: which call of the answer it is, from 0. name, id: of the call, in every piece.
+    arguments: the next piece of its JSON text; "" in the first.
+    """
+
+    index: int
+    name: str
+    id: str
+    arguments: str
+
+
+@dataclass(frozen=True)
 class Message:
     """A message of a conversation.
 
@@ -472,4 +487,13 @@ class Ranking:
     tokens: int
 
 
-Event = PromptReady | TextDelta | ReasoningDelta | WasReasoning | ToolCall | MtpReport | Done
+Event = (
+    PromptReady
+    | TextDelta
+    | ReasoningDelta
+    | WasReasoning
+    | ToolCallDelta
+    | ToolCall
+    | MtpReport
+    | Done
+)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from app.presenters.answering import Answering
+    from app.presenters.api_server import ApiServer
     from app.presenters.assistants import Assistants
     from app.presenters.chat_search import ChatSearch
     from app.presenters.chat_settings import ChatSettings
@@ -106,6 +107,8 @@ class WindowPresenters(Protocol):
     def engines(self) -> EngineList: ...
     @property
     def servers(self) -> ServerList: ...
+    @property
+    def api_server(self) -> ApiServer: ...
     @property
     def guides(self) -> Guides: ...
     @property

@@ -186,7 +186,7 @@ class ChatFields(SamplingFields):
     chat_template_kwargs: TemplateValues | None = None
 
 
-class TextFields(SamplingFields):
+class CompletionFields(SamplingFields):
     prompt: str | list[str] | list[int] | list[list[int]]
     logprobs: int | None = Field(None, ge=0, le=MOST_LIKELY)
     echo: bool = False
@@ -223,7 +223,7 @@ def read_chat(fields: ChatFields) -> ApiRequest:
     )
 
 
-def read_text(fields: TextFields) -> ApiRequest:
+def read_text(fields: CompletionFields) -> ApiRequest:
     """Read a request for a completion of a raw prompt. Raises BadRequest."""
     prompts = fields.prompt
     if isinstance(prompts, list) and prompts and isinstance(prompts[0], str | list):

@@ -73,14 +73,14 @@ class ThinkingFields(Fields):
     budget_tokens: int | None = Field(None, ge=1)
 
 
-class FormatFields(Fields):
+class OutputFormat(Fields):
     type: Literal["json_schema"]
     schema_: dict[str, Any] = Field(alias="schema")
 
 
 class OutputFields(Fields):
     effort: str | None = None
-    format: FormatFields | None = None
+    format: OutputFormat | None = None
 
 
 class CountFields(Fields):

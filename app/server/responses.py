@@ -63,14 +63,14 @@ _INPUT: Final = {
 """The schema of a tool whose input is free text."""
 
 
-class FormatFields(Fields):
+class TextFormat(Fields):
     type: Literal["text", "json_object", "json_schema"] = "text"
     name: str = ""
     schema_: dict[str, Any] | None = Field(None, alias="schema")
 
 
-class TextFields(Fields):
-    format: FormatFields | None = None
+class ResponseText(Fields):
+    format: TextFormat | None = None
 
 
 class ReasoningFields(Fields):
@@ -85,7 +85,7 @@ class ResponsesFields(Fields):
     tools: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
-    text: TextFields | None = None
+    text: ResponseText | None = None
     reasoning: ReasoningFields | None = None
     include: list[str] | None = None
     max_output_tokens: int | None = Field(None, ge=1)
@@ -174,7 +174,7 @@ def read_responses(fields: ResponsesFields, names: ToolNames) -> ApiRequest:
             )
     tools = tuple(names.tools)
     choice, only = _choice(fields.tool_choice, names)
-    form = (fields.text and fields.text.format) or FormatFields.model_validate({})
+    form = (fields.text and fields.text.format) or TextFormat.model_validate({})
     reasoning = fields.reasoning or ReasoningFields()
     named = {
         "temperature": fields.temperature,
@@ -202,7 +202,7 @@ def read_responses(fields: ResponsesFields, names: ToolNames) -> ApiRequest:
     )
 
 
-def _schema(form: FormatFields) -> str | None:
+def _schema(form: TextFormat) -> str | None:
     return schema_of(
         ResponseFormat.model_validate(
             {"type": form.type, "json_schema": {"name": form.name, "schema": form.schema_}}

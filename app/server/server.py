@@ -65,6 +65,7 @@ class Server:
             names=frozenset(options.names),
             sites=frozenset(options.sites),
         )
+        self._keys = keys
         self._guard = ApiGuard(app, rules, keys, error_body)
         self._address = options.address
         self._ends = ExitStack()
@@ -82,10 +83,12 @@ class Server:
     def start(self) -> None:
         """Listen; returns when requests are answered.
 
-        Raises NotSafe, AddressInvalid, AddressNotFree and CertificateRefused.
+        Raises NotSafe, AddressInvalid, AddressNotFree, CertificateRefused and KeyringBroken.
         """
         options = self._options
         options.require_safe()
+        if options.needs_token:
+            self._keys.owner()  # made now, so that a keyring that stays locked is told now
         with ExitStack() as undone:
             tls = (
                 server_tls(options.certificate, options.key)

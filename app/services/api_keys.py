@@ -95,7 +95,7 @@ class ApiKeys:
         name = " ".join(name.split())
         if not re.search(r"\w", name) or not name.isprintable() or name.lower() == OWNER.lower():
             raise ClientInvalid(
-                f"“{name}” cannot be the name of a client.",
+                f"“{name}” cannot be the name of a program.",
                 "A name needs a letter or a digit, and cannot be Hearth’s own.",
                 "Choose another name, such as “editor”.",
             )
@@ -114,8 +114,8 @@ class ApiKeys:
                 self._store.remove(client.id)
                 return client
         raise ClientUnknown(
-            f"There is no client “{name.strip()}”.",
-            "No program with a key of its own has that name.",
+            f"There is no program “{name.strip()}”.",
+            "None with a key of its own has that name.",
             "Choose one of the list.",
             terminal="`hearth clients list` shows them.",
         )

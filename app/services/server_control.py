@@ -58,7 +58,6 @@ class ServerControl:
                 return self._status
             self._end()
             try:
-                options.require_safe()
                 server = self._make(options)
                 server.start()
             except UserError as error:

@@ -234,7 +234,11 @@ class App:
         """The server that other programs ask."""
         from app.wiring.server import api_server
 
-        return ServerControl(lambda options: api_server(options, self.api_keys))
+        return ServerControl(
+            lambda options: api_server(
+                options, self.api_keys, self.answers, self.library, self.runtime, self.settings
+            )
+        )
 
     @once
     def hub(self) -> Hub:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing
+from secrets import token_hex
 from time import perf_counter
 
 from engines.cancel import CancelToken
@@ -82,8 +83,8 @@ class _Answer:
             cancel,
         )
         stops = (*request.stop, *loaded.dialect.stops)
-        calls = CallReader() if request.tools else None
-        self.writer = Writer(loaded.dialect.splitter(prompt.rendered), stops, calls)
+        calls = _call_reader(loaded, request)
+        self.writer = Writer(loaded.dialect.splitter(prompt.rendered, calls), stops, calls)
 
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
@@ -152,6 +153,13 @@ def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) ->
         loaded.native, loaded.model, request.sampling, seed, prior=prompt.tokens, begun=begun
     )
     return steered(loaded, request, prompt, sampler)
+
+
+def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
+    """Make the reader of this answer's calls; None where it may ask for no tool."""
+    if not request.tools or request.tool_choice == "none":
+        return None
+    return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
 
 
 def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:

@@ -168,10 +168,11 @@ class Prompter:
         return [text + markup for text in texts]
 
     def _count(self, message: Message) -> int:
-        """Count the tokens of a message's text once: a chat is measured again and again."""
-        key = hash(message.text)
+        """Count the tokens of a message once: a chat is measured again and again."""
+        text = message.text + "".join(it.name + it.arguments for it in message.calls)
+        key = hash(text)
         if key not in self._counts:
             if len(self._counts) >= _MOST_COUNTS:
                 self._counts.clear()
-            self._counts[key] = len(self._vocabulary.tokenise(message.text))
+            self._counts[key] = len(self._vocabulary.tokenise(text))
         return self._counts[key]

@@ -316,6 +316,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -394,6 +395,7 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/engines/install_line.py" />
       <location filename="../../app/ui/engines/switch_controller.py" />
       <location filename="../../app/ui/exchange/export_dialog.py" />
@@ -475,6 +477,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
+      <location filename="../../app/ui/engines/api_card.py" />
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_row.py" />
@@ -753,6 +756,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
@@ -855,6 +859,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
+      <location filename="../../app/ui/engines/api_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Off</source>
       <translation>Aus</translation>
@@ -878,6 +883,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
+      <location filename="../../app/ui/engines/api_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>On</source>
       <translation>An</translation>
@@ -955,6 +961,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/engines/vllm_card.py" />
       <location filename="../../app/ui/servers/servers_page.py" />
@@ -1372,6 +1379,21 @@
       <location filename="../../app/ui/chat/engine_badge.py" />
       <source>Goes to {0}</source>
       <translation>Geht an {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/exposed_badge.py" />
+      <source>Open to the network</source>
+      <translation>Offen im Netzwerk</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/exposed_badge.py" />
+      <source>Other computers can use your models, encrypted, with a key.</source>
+      <translation>Andere Computer können deine Modelle mit einem Schlüssel benutzen; die Verbindung ist verschlüsselt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/exposed_badge.py" />
+      <source>Other computers can use your models, with a key. Nothing is encrypted: others on the network can read along.</source>
+      <translation>Andere Computer können deine Modelle mit einem Schlüssel benutzen. Nichts ist verschlüsselt: andere im Netzwerk können mitlesen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/find/chat_find.py" />
@@ -2598,6 +2620,259 @@
       <translation>{0} passt zu diesem Computer</translation>
     </message>
     <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>For other programs</source>
+      <translation>Für andere Programme</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Editors and agents that speak OpenAI’s or Anthropic’s protocol can use your models while Hearth is open. They need a key.</source>
+      <translation>Editoren und Agenten, die das Protokoll von OpenAI oder Anthropic sprechen, können deine Modelle benutzen, solange Hearth offen ist. Sie brauchen einen Schlüssel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Let other programs use your models</source>
+      <translation>Andere Programme deine Modelle benutzen lassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Who can connect</source>
+      <translation>Wer sich verbinden kann</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Copy address</source>
+      <translation>Adresse kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Copy token</source>
+      <translation>Token kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>New token…</source>
+      <translation>Neues Token…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Settings…</source>
+      <translation>Einstellungen…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Add a program…</source>
+      <translation>Programm hinzufügen…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Last requests</source>
+      <translation>Letzte Anfragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>None yet. With keys of their own, you see who asked.</source>
+      <translation>Noch keine. Mit eigenen Schlüsseln siehst du, wer gefragt hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>no valid key</source>
+      <translation>ohne gültigen Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Programs with a key of their own</source>
+      <translation>Programme mit eigenem Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>{0} tokens read, {1} written</source>
+      <translation>{0} Token gelesen, {1} geschrieben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <location filename="../../app/ui/widgets/computer_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>This computer</source>
+      <translation>Dieser Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Only this computer</source>
+      <translation>Nur dieser Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Network</source>
+      <translation>Netzwerk</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>The network, encrypted</source>
+      <translation>Das Netzwerk, verschlüsselt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Network, not encrypted</source>
+      <translation>Netzwerk, unverschlüsselt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>The network, not encrypted</source>
+      <translation>Das Netzwerk, unverschlüsselt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Starting…</source>
+      <translation>Startet…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Listening at {0}/v1</source>
+      <translation>Erreichbar unter {0}/v1</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Only {0}</source>
+      <translation>Nur {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>{0} requests a minute</source>
+      <translation>{0} Anfragen pro Minute</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>{0} at once</source>
+      <translation>{0} zugleich</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Let other computers use your models?</source>
+      <translation>Andere Computer deine Modelle benutzen lassen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Make a new token?</source>
+      <translation>Ein neues Token erzeugen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Programs with the present one are refused until you give them the new one.</source>
+      <translation>Programme mit dem jetzigen werden abgewiesen, bis du ihnen das neue gibst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Its key is refused from now on. What it has used stays in the list.</source>
+      <translation>Sein Schlüssel wird ab jetzt abgewiesen. Was es benutzt hat, bleibt in der Liste.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Every computer that reaches this one can try. Whoever has the token or a program’s key can use your models. Connections are encrypted with the certificate named in the settings.</source>
+      <translation>Jeder Computer, der diesen erreicht, kann es versuchen. Wer das Token oder den Schlüssel eines Programms hat, kann deine Modelle benutzen. Verbindungen werden mit dem Zertifikat aus den Einstellungen verschlüsselt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Every computer that reaches this one can try. Whoever has the token or a program’s key can use your models. Without encryption, others on the network can read questions, answers and the token.</source>
+      <translation>Jeder Computer, der diesen erreicht, kann es versuchen. Wer das Token oder den Schlüssel eines Programms hat, kann deine Modelle benutzen. Ohne Verschlüsselung können andere im Netzwerk Fragen, Antworten und das Token lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Keep it to this computer</source>
+      <translation>Bei diesem Computer bleiben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Let them in</source>
+      <translation>Hereinlassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>The new token was copied.</source>
+      <translation>Das neue Token wurde kopiert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Make it</source>
+      <translation>Erzeugen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Remove {0}?</source>
+      <translation>{0} entfernen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Add a program</source>
+      <translation>Programm hinzufügen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Such as: editor</source>
+      <translation>Etwa: Editor</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>May use</source>
+      <translation>Darf benutzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/window/main_window.py" />
+      <source>All models</source>
+      <translation>Alle Modelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Requests a minute</source>
+      <translation>Anfragen pro Minute</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>No limit</source>
+      <translation>Keine Grenze</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <location filename="../../app/ui/servers/key_dialog.py" />
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Key</source>
+      <translation>Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Make a key</source>
+      <translation>Schlüssel erzeugen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Copy key</source>
+      <translation>Schlüssel kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Copy the key into the program now: it is shown this once.</source>
+      <translation>Kopiere den Schlüssel jetzt in das Programm: er wird nur dieses eine Mal gezeigt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Done</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Copied</source>
+      <translation>Kopiert</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/engines/comparison.py" />
       <source>The engines compared</source>
       <translation>Die Engines im Vergleich</translation>
@@ -3477,12 +3752,6 @@
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>The check was stopped.</source>
       <translation>Die Prüfung wurde gestoppt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/details_page.py" />
-      <location filename="../../app/ui/window/main_window.py" />
-      <source>All models</source>
-      <translation>Alle Modelle</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -4576,6 +4845,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
+      <location filename="../../app/core/settings/fields.py" />
       <source>Server</source>
       <translation>Server</translation>
     </message>
@@ -5148,12 +5418,6 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/key_dialog.py" />
-      <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Key</source>
-      <translation>Schlüssel</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/key_dialog.py" />
       <source>Save and try again</source>
       <translation>Speichern und erneut versuchen</translation>
     </message>
@@ -5294,11 +5558,6 @@
       <location filename="../../app/ui/servers/servers_page.py" />
       <source>{0} was saved.</source>
       <translation>{0} wurde gespeichert.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Remove {0}?</source>
-      <translation>{0} entfernen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/words.py" />
@@ -5786,11 +6045,6 @@
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>This computer</source>
-      <translation>Dieser Computer</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/widgets/computer_card.py" />
       <source>Processor</source>
       <translation>Prozessor</translation>
     </message>
@@ -5933,6 +6187,110 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Privacy</source>
       <translation>Privatsphäre</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Editors and agents that speak OpenAI’s or Anthropic’s protocol, while Hearth is open.</source>
+      <translation>Editoren und Agenten, die das Protokoll von OpenAI oder Anthropic sprechen, solange Hearth offen ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Port</source>
+      <translation>Port</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Programs find the server at this number.</source>
+      <translation>Unter dieser Nummer finden Programme den Server.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Further names of models</source>
+      <translation>Weitere Namen von Modellen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>For programs that insist on a name. One per line: the name, an equals sign and the model.</source>
+      <translation>Für Programme, die auf einem Namen bestehen. Einer pro Zeile: der Name, ein Gleichheitszeichen und das Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Unload models of programs</source>
+      <translation>Modelle von Programmen entladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>After this long without a request, where only programs have used the model.</source>
+      <translation>So lange nach der letzten Anfrage, wenn nur Programme das Modell benutzt haben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Never</source>
+      <translation>Nie</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Sites that may ask</source>
+      <translation>Websites, die fragen dürfen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Web pages of these addresses may use the server from a browser. One per line, such as https://chat.example.</source>
+      <translation>Seiten dieser Adressen dürfen den Server aus einem Browser benutzen. Eine pro Zeile, etwa https://chat.example.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Names of this computer</source>
+      <translation>Namen dieses Computers</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Under which programs call the server, besides its addresses. One per line.</source>
+      <translation>Unter denen Programme den Server ansprechen, neben seinen Adressen. Einer pro Zeile.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Programs on this computer, or others on the network: encrypted or not.</source>
+      <translation>Programme auf diesem Computer, oder andere im Netzwerk: verschlüsselt oder nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Network unencrypted</source>
+      <translation>Netzwerk unverschlüsselt</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Certificate</source>
+      <translation>Zertifikat</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>For encrypted connections from the network: a file in PEM format.</source>
+      <translation>Für verschlüsselte Verbindungen aus dem Netzwerk: eine Datei im PEM-Format.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Key of the certificate</source>
+      <translation>Schlüssel des Zertifikats</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>A file in PEM format, without a password.</source>
+      <translation>Eine Datei im PEM-Format, ohne Passwort.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6105,11 +6463,6 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>After this long without an answer, to free its memory. It stays as long after a command in a terminal; where this is Never, it ends with the command.</source>
       <translation>Nach so langer Zeit ohne Antwort, um seinen Speicher freizugeben. So lange bleibt es auch nach einem Befehl in einem Terminal; bei „Nie“ endet es mit dem Befehl.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Never</source>
-      <translation>Nie</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6385,11 +6738,6 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Ends an answer after this many tokens.</source>
       <translation>Beendet eine Antwort nach so vielen Token.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/settings/fields.py" />
-      <source>No limit</source>
-      <translation>Keine Grenze</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -7681,6 +8029,7 @@
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
+      <location filename="../../app/core/network/serving.py" />
       <source>An address is http:// or https://, a host’s name and, if need be, a port.</source>
       <translation>Eine Adresse ist http:// oder https://, der Name eines Rechners und, wenn nötig, ein Port.</translation>
     </message>
@@ -7718,6 +8067,107 @@
       <location filename="../../app/core/network/servers.py" />
       <source>Choose another name, such as “team”.</source>
       <translation>Wähle einen anderen Namen, etwa „team“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>“{0}” is not the address of a site.</source>
+      <translation>„{0}“ ist nicht die Adresse einer Website.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Write it like: https://chat.example</source>
+      <translation>Schreibe sie so: https://chat.example</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <location filename="../../app/net/listening.py" />
+      <source>The server was not started.</source>
+      <translation>Der Server wurde nicht gestartet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>For encryption it needs a certificate and its key.</source>
+      <translation>Zum Verschlüsseln braucht er ein Zertifikat und dessen Schlüssel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Choose both files, or none of them.</source>
+      <translation>Wähle beide Dateien oder keine.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>At {0}, other computers could use your models.</source>
+      <translation>Unter {0} könnten andere Computer deine Modelle benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Choose the network under Engines, if that is what you want.</source>
+      <translation>Wähle unter Engines das Netzwerk, wenn du das willst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Other computers could use your models without a token.</source>
+      <translation>Andere Computer könnten deine Modelle ohne Token benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Let the server ask for a token.</source>
+      <translation>Lass den Server nach einem Token fragen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Without encryption, others on the network can read questions, answers and the token.</source>
+      <translation>Ohne Verschlüsselung können andere im Netzwerk Fragen, Antworten und das Token lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Choose a certificate and its key, or choose the network without encryption.</source>
+      <translation>Wähle ein Zertifikat und dessen Schlüssel, oder das Netzwerk ohne Verschlüsselung.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>“{0}” is not the name of a computer.</source>
+      <translation>„{0}“ ist nicht der Name eines Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>A name has no spaces, no port and no http:// before it.</source>
+      <translation>Ein Name hat keine Leerzeichen, keinen Port und kein http:// davor.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Write one name a line, such as: box.local</source>
+      <translation>Schreibe einen Namen pro Zeile, etwa: box.local</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>“{0}” names no model.</source>
+      <translation>„{0}“ nennt kein Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>A line is a name, an equals sign and a model.</source>
+      <translation>Eine Zeile ist ein Name, ein Gleichheitszeichen und ein Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Write it like: gpt-4o = starter</source>
+      <translation>Schreibe sie so: gpt-4o = starter</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>“{0}” is there twice.</source>
+      <translation>„{0}“ steht zweimal da.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>A name stands for one model.</source>
+      <translation>Ein Name steht für ein Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Remove one of the lines.</source>
+      <translation>Entferne eine der Zeilen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
@@ -7848,6 +8298,51 @@
       <location filename="../../app/core/settings/models.py" />
       <source>These can be set: {0}.</source>
       <translation>Einstellen lassen sich: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>api openai anthropic serve local server endpoint</source>
+      <translation>api openai anthropic server lokal endpunkt schnittstelle dienst</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>api address listen</source>
+      <translation>api adresse schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>alias gpt claude api</source>
+      <translation>alias gpt claude api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>idle unload memory api</source>
+      <translation>leerlauf entladen speicher api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>cors origin browser api</source>
+      <translation>cors origin browser api schnittstelle website</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>host hostname dns api</source>
+      <translation>host hostname rechnername dns api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>network lan expose share api</source>
+      <translation>netzwerk lan freigeben teilen api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>tls ssl https encryption api</source>
+      <translation>tls ssl https verschlüsselung api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>tls ssl https encryption private api</source>
+      <translation>tls ssl https verschlüsselung privat api schnittstelle</translation>
     </message>
     <message>
       <location filename="../../app/hub/api_request.py" />
@@ -8665,6 +9160,96 @@
       <translation>Trage einen HTTP-Proxy in den Netzwerkeinstellungen des Systems oder in HTTPS_PROXY ein.</translation>
     </message>
     <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Another program already listens at port {0}.</source>
+      <translation>Ein anderes Programm benutzt schon Port {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose another port, or end that program.</source>
+      <translation>Wähle einen anderen Port, oder beende dieses Programm.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>This computer does not have the address {0}.</source>
+      <translation>Dieser Computer hat die Adresse {0} nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose an address that it has.</source>
+      <translation>Wähle eine Adresse, die er hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>“{0}” is not an address of this computer.</source>
+      <translation>„{0}“ ist keine Adresse dieses Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>A server listens at a number, not at a name.</source>
+      <translation>Ein Server ist unter einer Nummer erreichbar, nicht unter einem Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Write an IP address, such as 127.0.0.1.</source>
+      <translation>Schreibe eine IP-Adresse, etwa 127.0.0.1.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <location filename="../../engines/models/gguf/header.py" />
+      <source>There is no file {0}.</source>
+      <translation>Es gibt keine Datei {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>The server’s certificate cannot be used.</source>
+      <translation>Das Zertifikat des Servers lässt sich nicht verwenden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose a certificate and its key without a password, both as PEM.</source>
+      <translation>Wähle ein Zertifikat und dessen Schlüssel ohne Passwort, beide als PEM.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>The system does not let Hearth use port {0}.</source>
+      <translation>Das System lässt Hearth Port {0} nicht benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose a port above 1023.</source>
+      <translation>Wähle einen Port über 1023.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>{0} and {1} are no certificate with its unlocked key.</source>
+      <translation>{0} und {1} sind kein Zertifikat mit unverschlüsseltem Schlüssel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <location filename="../../app/net/tls.py" />
+      <location filename="../../app/presenters/prompts.py" />
+      <location filename="../../app/services/engines/installing.py" />
+      <location filename="../../app/services/exchange/reading.py" />
+      <location filename="../../app/services/models/collection/removal.py" />
+      <location filename="../../app/store/db.py" />
+      <location filename="../../app/store/folder.py" />
+      <location filename="../../app/store/search_index.py" />
+      <location filename="../../app/store/snapshots.py" />
+      <location filename="../../engines/llamacpp/probe.py" />
+      <location filename="../../engines/llamacpp/sizing/sizer.py" />
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/gguf/header.py" />
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>The system says: {0}.</source>
+      <translation>Das System sagt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose another address or port.</source>
+      <translation>Wähle eine andere Adresse oder einen anderen Port.</translation>
+    </message>
+    <message>
       <location filename="../../app/net/opening.py" />
       <source>not complete in time</source>
       <translation>nicht rechtzeitig vollständig</translation>
@@ -8699,24 +9284,6 @@
       <location filename="../../app/net/tls.py" />
       <source>It does not contain {0} in PEM format.</source>
       <translation>Sie enthält {0} nicht im PEM-Format.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/tls.py" />
-      <location filename="../../app/presenters/prompts.py" />
-      <location filename="../../app/services/engines/installing.py" />
-      <location filename="../../app/services/exchange/reading.py" />
-      <location filename="../../app/services/models/collection/removal.py" />
-      <location filename="../../app/store/db.py" />
-      <location filename="../../app/store/folder.py" />
-      <location filename="../../app/store/search_index.py" />
-      <location filename="../../app/store/snapshots.py" />
-      <location filename="../../engines/llamacpp/probe.py" />
-      <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <location filename="../../engines/models/checkpoint.py" />
-      <location filename="../../engines/models/gguf/header.py" />
-      <location filename="../../engines/vllm/supervised.py" />
-      <source>The system says: {0}.</source>
-      <translation>Das System sagt: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
@@ -9078,6 +9645,51 @@
       <location filename="../../app/services/answers/compacting.py" />
       <source>The summary is no shorter than what it replaces.</source>
       <translation>Die Zusammenfassung ist nicht kürzer als das, was sie ersetzt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>There is no program “{0}”.</source>
+      <translation>Es gibt kein Programm „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>None with a key of its own has that name.</source>
+      <translation>Keines mit eigenem Schlüssel heißt so.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>Choose one of the list.</source>
+      <translation>Wähle eines aus der Liste.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>That cannot be the server’s token.</source>
+      <translation>Das kann nicht das Token des Servers sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>A token is one word of at least {0} letters, digits and signs, so that nobody can guess it.</source>
+      <translation>Ein Token ist ein Wort aus mindestens {0} Buchstaben, Ziffern und Zeichen, damit es niemand errät.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>Choose a longer one, or let Hearth make it.</source>
+      <translation>Wähle ein längeres, oder lass es Hearth erzeugen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>“{0}” cannot be the name of a program.</source>
+      <translation>„{0}“ kann nicht der Name eines Programms sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>A name needs a letter or a digit, and cannot be Hearth’s own.</source>
+      <translation>Ein Name braucht einen Buchstaben oder eine Ziffer und darf nicht Hearths eigener sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>Choose another name, such as “editor”.</source>
+      <translation>Wähle einen anderen Namen, etwa „Editor“.</translation>
     </message>
     <message>
       <location filename="../../app/services/downloads/entries.py" />
@@ -10202,6 +10814,21 @@
       <location filename="../../app/services/tokens.py" />
       <source>It was not tested, because Hearth is offline.</source>
       <translation>Es wurde nicht geprüft, weil Hearth offline ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/api_clients.py" />
+      <source>There is a program “{0}” already.</source>
+      <translation>Es gibt schon ein Programm „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/api_clients.py" />
+      <source>Each has a name of its own, so that you can tell who asked.</source>
+      <translation>Jedes hat einen eigenen Namen, damit du siehst, wer gefragt hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/api_clients.py" />
+      <source>Choose another name, or remove that one first.</source>
+      <translation>Wähle einen anderen Namen, oder entferne zuerst jenes.</translation>
     </message>
     <message>
       <location filename="../../app/store/chats.py" />
@@ -12256,11 +12883,6 @@
       <location filename="../../engines/models/gguf/header.py" />
       <source>It is a device or a pipe, not an ordinary file.</source>
       <translation>Das ist ein Gerät oder eine Pipe, keine gewöhnliche Datei.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/header.py" />
-      <source>There is no file {0}.</source>
-      <translation>Es gibt keine Datei {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
