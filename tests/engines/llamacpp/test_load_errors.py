@@ -155,8 +155,8 @@ def test_a_model_without_a_template_chats_in_chatml(load: Load, tmp_path: Path) 
     made = engine._loaded
     assert made is not None
     vocabulary = made.model.vocabulary
-    assert made.cache.tokens[0] == vocabulary.bos
-    text = b"".join(vocabulary.piece(token) for token in made.cache.tokens).decode(
+    assert made.slots[0].cache.tokens[0] == vocabulary.bos
+    text = b"".join(vocabulary.piece(token) for token in made.slots[0].cache.tokens).decode(
         "utf-8", "replace"
     )
     assert text.startswith("<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n")
