@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineFailed
 from engines.llamacpp import vocabulary as vocabularies
-from engines.llamacpp.context import ABORTED, EVALUATED, Context
+from engines.llamacpp.context import ABORTED, EVALUATED, Context, Part
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import give_back_memory
 from engines.types import Event, LoadPlan, PromptReady, Sampling, TextDelta
@@ -131,20 +132,20 @@ def test_an_aborted_prompt_does_no_harm(
     expected = answer(engine, question)
     run(engine, ask("Hello"))
     cancel = CancelToken()
-    evaluate = Context.evaluate
+    evaluate = Context.evaluate_parts
     starts: list[int] = []
 
-    def cancel_in_the_third(self: Context, tokens: list[int], start: int, *, outputs: int) -> int:
-        starts.append(start)
+    def cancel_in_the_third(self: Context, parts: Sequence[Part]) -> int:
+        starts.append(parts[0].start)
         if len(starts) < 3:
-            return evaluate(self, tokens, start, outputs=outputs)
+            return evaluate(self, parts)
         self._flag.set()
-        result = evaluate(self, tokens, start, outputs=outputs)
+        result = evaluate(self, parts)
         cancel.cancel()
         return result
 
     with monkeypatch.context() as patched:
-        patched.setattr(Context, "evaluate", cancel_in_the_third)
+        patched.setattr(Context, "evaluate_parts", cancel_in_the_third)
         assert done_of(run(engine, question, cancel)).finish_reason == "cancelled"
     assert len(starts) == 3
     again = run(engine, question)
@@ -170,18 +171,18 @@ def test_a_cancel_interrupts_the_evaluation_of_a_long_prompt(
     engine = load(write_random_llama(tmp_path / "slow.gguf", size), context=2048, batch=2048)
     cancel, inside = CancelToken(), threading.Event()
     results = []
-    evaluate = Context.evaluate
+    evaluate = Context.evaluate_parts
 
-    def announced(self: Context, tokens: list[int], start: int, *, outputs: int) -> int:
+    def announced(self: Context, parts: Sequence[Part]) -> int:
         inside.set()
-        results.append(evaluate(self, tokens, start, outputs=outputs))
+        results.append(evaluate(self, parts))
         return results[-1]
 
     def cancel_once_inside() -> None:
         inside.wait()
         cancel.cancel()
 
-    monkeypatch.setattr(Context, "evaluate", announced)
+    monkeypatch.setattr(Context, "evaluate_parts", announced)
     other_thread = threading.Thread(target=cancel_once_inside)
     other_thread.start()
     events = run(engine, ask("many words " * 600), cancel)

@@ -130,7 +130,7 @@ def test_a_load_that_fails_at_its_end_leaves_no_context(monkeypatch: pytest.Monk
         made.append(context)
         raise ZeroDivisionError
 
-    monkeypatch.setattr(loaded, "KvCache", broken)
+    monkeypatch.setattr(loaded, "open_caches", broken)
     with pytest.raises(ZeroDivisionError):
         LlamaCppEngine().load(PLAN, lambda _: None, CancelToken())
     assert [context.pointer for context in made] == [None]

@@ -14,7 +14,7 @@ from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch
 from engines.llamacpp import engine as llamacpp_engine
 from engines.llamacpp import loaded as loading
-from engines.llamacpp.context import Context
+from engines.llamacpp.context import Context, Part
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.speculative.cost_book import CostBook
@@ -354,17 +354,17 @@ def test_a_cancel_within_a_trial_leaves_the_marked_state(
     assert loaded is not None
     whole = text_of(run(engine, plain(QUESTION)))
     loaded.slots[0].cache.clear()
-    cancel, evaluate, trials = CancelToken(), Context.evaluate, 0
+    cancel, evaluate, trials = CancelToken(), Context.evaluate_parts, 0
 
-    def interrupted(self: Context, tokens: list[int], start: int, *, outputs: int) -> int:
+    def interrupted(self: Context, parts: Sequence[Part]) -> int:
         nonlocal trials
-        trials += outputs > 1
+        trials += parts[0].outputs > 1
         if trials == 9:
             cancel.cancel()
-        return evaluate(self, tokens, start, outputs=outputs)
+        return evaluate(self, parts)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Context, "evaluate", interrupted)
+        patched.setattr(Context, "evaluate_parts", interrupted)
         events = list(engine.chat(drafting(QUESTION, 2), cancel))
     assert done_of(events).finish_reason == "cancelled"
     written = text_of(events)

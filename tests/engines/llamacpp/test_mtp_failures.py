@@ -33,7 +33,7 @@ from tests.engines.llamacpp.drafting import (
 )
 
 
-@pytest.mark.parametrize("failing", ["Context", "open_drafting"])
+@pytest.mark.parametrize("failing", ["Context", "open_draftings"])
 def test_a_context_that_cannot_be_changed_leaves_nothing_loaded(
     pairs: dict[str, Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
