@@ -93,7 +93,7 @@ class Loaded:
 
     `prepare_loaded` makes one. markers: the tokens that tell reasoning from answer, with their
     texts. slots: as many as answers can be written at once. costs: of each drafter, and
-    costs_keys: what a measurement of them holds for.
+    costs_keys: what a measurement of them holds for. lost: the context could not be made anew.
     """
 
     native: Native
@@ -113,6 +113,7 @@ class Loaded:
 
     def __post_init__(self) -> None:
         self._used = 0
+        self.lost = False
 
     def known(self, chat: str | None) -> list[list[int]]:
         """The tokens of this chat's conversations that were evaluated."""
@@ -122,8 +123,7 @@ class Loaded:
     def slot(self, prompt: Sequence[int], chat: str | None, mode: MtpMode) -> Iterator[Slot]:
         """Have a slot for one answer, whose cache holds what it can of the prompt.
 
-        Raises NotEnoughMemory or EngineFailed; where the context is gone then (see `lost`), this
-        must be closed.
+        Raises NotEnoughMemory or EngineFailed; where this is `lost` then, it must be closed.
         """
         with self.scheduler.alone():
             if self.lost:
@@ -144,11 +144,6 @@ class Loaded:
         finally:
             with self.scheduler.alone():
                 slot.busy = False
-
-    @property
-    def lost(self) -> bool:
-        """Whether the context could not be made anew."""
-        return self.context.pointer is None
 
     def _choose(self, prompt: Sequence[int]) -> Slot:
         """Choose the free slot that has most of the prompt and loses little of what else it has.
@@ -179,6 +174,7 @@ class Loaded:
         drafts = mode == "on" or (mode == "auto" and not hopeless)
         if drafts == (first.speculation is not None):
             return
+        self.lost = True
         records = [slot.cache.lift() for slot in self.slots]
         for slot in reversed(self.slots):
             slot.drafting.close()
@@ -191,6 +187,7 @@ class Loaded:
         )
         for slot, record, drafting in zip(self.slots, records, draftings, strict=True):
             slot.settle(self.context, record, drafting, drafts=drafts)
+        self.lost = False
 
     def close(self) -> None:
         try:
