@@ -131,6 +131,7 @@ class KvCache:
     """The KV cache of one of the context's sequences, the live one here.
 
     tokens: what the live sequence holds. It is the same list for as long as the cache exists.
+    chat: whose it is, None for nobody's.
     recurrent: whether the model has a state that cannot be cut.
     kept: sequences that were live before, in any of the caches. caches: all of them, this one
     included, whose live sequences may begin like a prompt, too.
@@ -161,7 +162,7 @@ class KvCache:
         self._checkpoints = StateCheckpoints(checkpoint_bytes)
         self._kept = kept
         self._caches = caches
-        self._chat: str | None = None
+        self.chat: str | None = None
         self._ahead: tuple[int, ...] = ()
         self._marked: int | None = None
         self.tokens: list[int] = []
@@ -193,7 +194,7 @@ class KvCache:
         ):
             self._kept.add(better)
         self._cut(cut)
-        self._chat, self._ahead = chat, ()
+        self.chat, self._ahead = chat, ()
         return len(self.tokens)
 
     @property
@@ -216,7 +217,7 @@ class KvCache:
 
     def known(self, chat: str | None) -> list[list[int]]:
         """The tokens of this chat's conversations that are live in any cache, or were kept."""
-        live = [[*one.tokens, *one._ahead] for one in self._caches if chat == one._chat]
+        live = [[*one.tokens, *one._ahead] for one in self._caches if chat == one.chat]
         return live + self._kept.known(chat)
 
     def checkpoint(self) -> None:
@@ -289,7 +290,7 @@ class KvCache:
     def clear(self) -> None:
         """Drop everything, and belong to no chat."""
         self._empty()
-        self._chat, self._ahead = None, ()
+        self.chat, self._ahead = None, ()
         self._restore_drafting(None)
 
     def put_aside(self) -> None:
@@ -325,7 +326,7 @@ class KvCache:
         May take a second for each GB.
         """
         self._forget_deleted()
-        if self._kept.wanted_on_disk(self._chat, array("i", self.tokens)):
+        if self._kept.wanted_on_disk(self.chat, array("i", self.tokens)):
             record = self._live_record()
             if record is not None:
                 self._kept.store(record)
@@ -429,7 +430,7 @@ class KvCache:
         To memory; a chat that is too large for that goes to disk, but only once another one is
         turned to, not at each change of its own.
         """
-        changes_hands = self._chat is not None and chat != self._chat
+        changes_hands = self.chat is not None and chat != self.chat
         if _loses_much(len(self.tokens), keep) or (changes_hands and len(self.tokens) >= WORTH):
             size = self._native.size() + self._checkpoints.size
             takes = self._kept.takes(size, for_disk=changes_hands)
@@ -451,7 +452,7 @@ class KvCache:
             array("i", self.tokens),
             state,
             self._checkpoints.kept,
-            self._chat,
+            self.chat,
             self._drafting.save() if self._drafting is not None else None,
             time_ns(),
             self._ahead,
@@ -460,8 +461,8 @@ class KvCache:
     def _forget_deleted(self) -> None:
         """Drop the sequences of chats that were deleted meanwhile."""
         self._kept.forget_deleted()
-        if self._kept.is_deleted(self._chat):
-            self._chat = None
+        if self._kept.is_deleted(self.chat):
+            self.chat = None
 
 
 def _loses_much(held: int, keep: int) -> bool:

@@ -54,7 +54,8 @@ def context_params(api: Any, plan: LoadPlan) -> Any:
     params.n_ctx = plan.context * sequences
     params.kv_unified = False
     params.n_batch = params.n_ubatch = max(sequences, min(plan.batch, plan.context))
-    params.n_outputs_max = 1
+    # llama.cpp ends the process where a sequence could not have a row of logits.
+    params.n_outputs_max = sequences
     params.n_threads = plan.threads
     params.n_threads_batch = plan.batch_threads
     params.flash_attn_type = _FLASH_ATTENTION_AUTO

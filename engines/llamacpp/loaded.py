@@ -134,7 +134,7 @@ class Loaded:
                 )
             if not any(slot.busy for slot in self.slots):
                 self.suit(mode)
-            slot = self._choose(prompt)
+            slot = self._choose(prompt, chat)
             slot.cache.reuse(prompt, chat)
             slot.busy = True
             self._used += 1
@@ -145,14 +145,18 @@ class Loaded:
             with self.scheduler.alone():
                 slot.busy = False
 
-    def _choose(self, prompt: Sequence[int]) -> Slot:
-        """Choose the free slot that has most of the prompt and loses little of what else it has.
+    def _choose(self, prompt: Sequence[int], chat: str | None) -> Slot:
+        """Choose the free slot that has most of the prompt, and is the chat's or loses little else.
 
-        Where none has, an empty one, and otherwise the one used longest ago. Whatever it does not
-        have of the prompt and another slot does is copied.
+        Where none has, an empty one, and otherwise the one used longest ago. What it does not have
+        of the prompt and another slot does is copied.
         """
         free = [slot for slot in self.slots if not slot.busy]
-        having = [slot for slot in free if slot.cache.tokens and not slot.cache.loses(prompt)]
+        having = [
+            slot
+            for slot in free
+            if (slot.cache.chat == chat and chat is not None) or not slot.cache.loses(prompt)
+        ]
         best = max(having, key=lambda slot: slot.cache.keeps(prompt), default=None)
         if best is not None and best.cache.keeps(prompt):
             return best

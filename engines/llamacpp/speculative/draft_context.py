@@ -135,7 +135,7 @@ class DraftContext(GuessContext):
         self._extra = native.extra
         target = of.target
         params = _params(native, of, batch_size)
-        params.n_outputs_max = 1 + target.drafts
+        params.n_outputs_max = max(1 + target.drafts, target.sequences)
         params.ctx_type = self._type
         params.ctx_other = target.pointer
         self.width = int(native.api.llama_model_n_embd_out(of.weights))
