@@ -139,6 +139,11 @@ class Sampling:
     logit_bias: tuple[tuple[int, float], ...] = ()
     logprobs: int | None = None
 
+    @property
+    def guided(self) -> bool:
+        """Whether the answer has to follow a grammar or a schema."""
+        return self.grammar is not None or self.schema is not None
+
 
 @dataclass(frozen=True)
 class Tool:

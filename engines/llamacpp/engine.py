@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -41,7 +41,6 @@ from engines.types import (
     LoadPlan,
     Measured,
     MtpCheck,
-    MtpMode,
     Ranking,
     Vectors,
 )
@@ -186,7 +185,14 @@ class LlamaCppEngine:
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
         with self._guard.alone():
-            return check_mtp(self._suited("on"), request, depth, cancel)
+            if self._loaded is None:
+                raise nothing_loaded()
+            try:
+                self._loaded.suit("on")
+            except BaseException:
+                self._unload()
+                raise
+            return check_mtp(self._loaded, request, depth, cancel)
 
     def status(self) -> EngineStatus:
         """Tell how far a load is, or whether a model is loaded. See `Engine.status`."""
@@ -207,21 +213,19 @@ class LlamaCppEngine:
 
     @contextmanager
     def _lent(self, request: ChatRequest) -> Iterator[Loaded]:
-        """Lend the loaded model to one answer, which has the engine alone until it ends."""
+        """Lend the loaded model to one answer, beside others, until it ends."""
         refuse_adapter(request, _NO_ADAPTERS, _WITHOUT)
-        with self._guard.alone():
-            yield self._suited(request.mtp)
-
-    def _suited(self, mode: MtpMode) -> Loaded:
-        """Return the loaded model, fit for this mode; if that fails nothing is loaded."""
-        if self._loaded is None:
-            raise nothing_loaded()
+        loaded = self._loaded
         try:
-            self._loaded.suit(mode)
-        except BaseException:
-            self._unload()
-            raise
-        return self._loaded
+            with self._guard.answering(len(loaded.slots) if loaded else 1):
+                if loaded is None:
+                    raise nothing_loaded()
+                yield loaded
+        finally:
+            if loaded is not None and loaded.lost:
+                # The last of several that leave finds nobody else here.
+                with suppress(RuntimeError), self._guard.alone():
+                    self._unload()
 
     def _unload(self) -> None:
         if self._loaded is not None:

@@ -21,6 +21,9 @@ _SENTENCEPIECE, _BPE = 1, 2
 _LONG: Final = re.compile(r"[^ \n]{400}(?=[^ \n])|\s{400}(?=\s)")
 _BYTES: Final = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
+_USUAL_PIECE: Final = 256
+"""Bytes; hardly any token has more."""
+
 
 class Vocabulary:
     """Reads the vocabulary of a loaded model; valid as long as that is."""
@@ -32,7 +35,6 @@ class Vocabulary:
         self._pieces: dict[int, bytes] = {}
         self._texts: dict[int, str] = {}
         self._ends: dict[int, bool] = {}
-        self._buffer = ctypes.create_string_buffer(256)
         self.bos = int(self._api.llama_vocab_bos(self._pointer))
         self.adds_bos = self.bos >= 0 and bool(self._api.llama_vocab_get_add_bos(self._pointer))
         self._type = int(self._api.llama_vocab_type(self._pointer))
@@ -143,17 +145,14 @@ class Vocabulary:
             return known
         if not 0 <= token < self.size:
             raise ValueError(f"{token} is no token of this vocabulary")
-        length = self._into_buffer(token)
+        piece, length = self._read_piece(token, _USUAL_PIECE)
         if length < 0:
-            self._buffer = ctypes.create_string_buffer(-length)
-            length = self._into_buffer(token)
-        piece = self._buffer.raw[:length]
+            piece, _ = self._read_piece(token, -length)
         self._pieces[token] = piece
         return piece
 
-    def _into_buffer(self, token: int) -> int:
-        return int(
-            self._api.llama_token_to_piece(
-                self._pointer, token, self._buffer, len(self._buffer), 0, False
-            )
-        )
+    def _read_piece(self, token: int, room: int) -> tuple[bytes, int]:
+        """Return a token's bytes and their number; the negative number where there is no room."""
+        buffer = ctypes.create_string_buffer(room)
+        length = self._api.llama_token_to_piece(self._pointer, token, buffer, room, 0, False)
+        return buffer.raw[: max(0, length)], int(length)

@@ -93,7 +93,7 @@ def test_an_answer_cut_inside_a_character_goes_on_with_the_whole_of_it(
     begins: list[int] = []
 
     def draw(_self: Greedy, _context: object) -> int:
-        held = len(loaded.cache.tokens)
+        held = len(loaded.slots[0].cache.tokens)
         begins.append(held)
         return says[held - begins[0]]
 
