@@ -102,7 +102,7 @@ class Server:
                 ws="none",
                 loop="asyncio",
                 interface="asgi3",
-                lifespan="off",
+                lifespan="on",
                 log_config=None,
                 log_level="error",
                 access_log=False,

@@ -202,9 +202,12 @@ class LlamaCppEngine:
         return EngineStatus("ready" if self._loaded is not None else "stopped")
 
     def cache_used(self) -> float | None:
-        """Tell how full the context is with the conversation in it. See `Engine.cache_used`."""
+        """Tell how full the context is with the conversations in it. See `Engine.cache_used`."""
         loaded = self._loaded
-        return len(loaded.cache.tokens) / loaded.report.context if loaded is not None else None
+        if loaded is None:
+            return None
+        held = sum(len(slot.cache.tokens) for slot in loaded.slots)
+        return held / (loaded.report.context * len(loaded.slots))
 
     def close(self) -> None:
         """Unload. See `Engine.close`."""
