@@ -6452,6 +6452,18 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
+      <source>Answers at once with llama.cpp</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Each takes memory for a context of its own. Automatic is as many as take little.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
       <source>Answers at once with vLLM</source>
       <translation>Gleichzeitige Antworten mit vLLM</translation>
     </message>
@@ -7515,8 +7527,8 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>one after the other in Hearth</source>
-      <translation>in Hearth einer nach dem anderen</translation>
+      <source>side by side, as fast as llama.cpp's own server</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -8300,6 +8312,11 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>moe gpu offload memory</source>
       <translation>moe gpu auslagern speicher</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>parallel concurrent slots</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
@@ -11340,6 +11357,7 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
+      <location filename="../../engines/llamacpp/loaded.py" />
       <source>There is nothing to answer with.</source>
       <translation>Es gibt nichts, womit sich antworten lässt.</translation>
     </message>
@@ -11350,6 +11368,7 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
+      <location filename="../../engines/llamacpp/loaded.py" />
       <source>Choose a model.</source>
       <translation>Wähle ein Modell.</translation>
     </message>
@@ -11761,6 +11780,11 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/llamacpp/grammar.py" />
+      <source>The rule “root” needs itself wherever it could end, so it would never end.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/grammar.py" />
       <source>Line {0}, column {1}: {2}.</source>
       <translation>Zeile {0}, Spalte {1}: {2}.</translation>
     </message>
@@ -11768,6 +11792,11 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/grammar.py" />
       <source>It leaves so many ways to go on at once that llama.cpp could not follow them all.</source>
       <translation>Sie lässt so viele Wege zugleich offen, dass llama.cpp ihnen nicht allen folgen könnte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>A schema comes with it, and an answer can follow only one of them.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/guided.py" />
@@ -11788,6 +11817,276 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/guided.py" />
       <source>Ask with another grammar, or without one.</source>
       <translation>Frag mit einer anderen Grammatik oder ohne.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No number is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>Multiples of {0} cannot be kept together with its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No whole number is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>Its bounds have too many digits.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No multiple is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>object | array | string | number | boolean | null</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"[" space (value ("," space value)* space)? "]"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"true" | "false"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Two parts of it each have their own “{0}”, which cannot be kept together.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is deeper than {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>The schema of the answer cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Change the schema, or ask without it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is longer than {0} characters.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It has to be an object.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“type” has to be one of {0}, or some of them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a number.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a whole number.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a list.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be an object.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is no JSON, or too deep.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Written as a grammar it is too large, or never ends: a part of it may need itself.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>This stands where a schema should: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It makes more than {0} rules.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>How many different properties there are cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“uniqueItems” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>The format “{0}” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“pattern” and “format” cannot be kept together.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“multipleOf” has to be above zero.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to what is not within it: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to itself without end, or joins too many schemas.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” cannot be kept together with “enum” or “const”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“required” has to be a list of names.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“patternProperties” can be kept only where nothing is beside it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Nothing can follow this part of it: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>{0} It stands in this part of it: {1}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Multiples of {0} cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to what is not there: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Two parts of “oneOf” could both hold, which a grammar cannot rule out; “anyOf” lets them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“propertyNames” cannot be kept together with “properties”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It asks for a character that cannot be written.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It counts to more than {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>Nothing matches it that has the length.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>At its character {0}, {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It cannot be kept together with a length.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a parenthesis was never opened</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>“^” and “$” are for its beginning and its end</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>before “{0}” there is nothing to repeat</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>more than {0} parentheses are open</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a parenthesis is never closed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>at most {0} and at least {1} cannot be</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a set is never closed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a range in a set has no order</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/load_guard.py" />
@@ -11813,6 +12112,11 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/load_guard.py" />
       <source>Set a smaller context, or close other programs.</source>
       <translation>Stell einen kleineren Kontext ein oder schließe andere Programme.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/loaded.py" />
+      <source>The model did not fit the memory any more, and was unloaded.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/model.py" />
@@ -12258,8 +12562,8 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp answers one conversation at a time here, and not {0}: others wait for their turn.</source>
-      <translation>llama.cpp beantwortet hier ein Gespräch auf einmal und nicht {0}: Andere warten, bis sie dran sind.</translation>
+      <source>With llama.cpp each of {0} answers at once takes memory for a context of its own.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -13834,7 +14138,17 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
-      <source>The server cannot {0}.</source>
+      <source>The server cannot turn tokens into text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server has no vectors of texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server cannot judge documents.</source>
       <translation type="unfinished" />
     </message>
     <message>
@@ -13864,17 +14178,7 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
-      <source>count tokens</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/vectors.py" />
-      <source>turn tokens into text</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/vectors.py" />
-      <source>answer at {0}</source>
+      <source>The server cannot count tokens.</source>
       <translation type="unfinished" />
     </message>
     <message>
