@@ -78,10 +78,6 @@ class Server:
         """Where it listens, without a path; with the port that it was given, once it runs."""
         return self._address.url(encrypted=self._options.encrypted)
 
-    @property
-    def running(self) -> bool:
-        return self._at_work is not None and not self._at_work.serving.done()
-
     def start(self) -> None:
         """Listen; returns when requests are answered.
 
