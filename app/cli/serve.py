@@ -121,11 +121,12 @@ def _ending() -> Iterator[Callable[[], int]]:
         heard.append(number)
         came.set()
 
-    other = signal.SIGBREAK if sys.platform == "win32" else signal.SIGHUP
+    if sys.platform == "win32":
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGBREAK)
+    else:
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {
-        it: signal.signal(it, hear)
-        for it in (signal.SIGINT, signal.SIGTERM, other)
-        if signal.getsignal(it) is not signal.SIG_IGN
+        it: signal.signal(it, hear) for it in numbers if signal.getsignal(it) is not signal.SIG_IGN
     }
 
     def wait() -> int:
