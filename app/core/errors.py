@@ -167,6 +167,10 @@ class ConnectionTimedOut(AppError):
     code = "connection_timed_out"
 
 
+class CollectorRefused(AppError):
+    code = "collector_refused"
+
+
 class CertificateRefused(AppError):
     code = "certificate_refused"
 

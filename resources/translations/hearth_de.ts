@@ -2490,6 +2490,11 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
+      <source>Send traces</source>
+      <translation>Spuren senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
       <source>One was blocked while Hearth was offline.</source>
       <translation>Eine wurde blockiert, während Hearth offline war.</translation>
     </message>
@@ -2512,6 +2517,11 @@
       <location filename="../../app/ui/connections/words.py" />
       <source>the names of an engine’s packages</source>
       <translation>die Namen der Pakete einer Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>figures of answers, without their text, to a collector that you chose</source>
+      <translation>Zahlen zu Antworten, ohne deren Text, an einen Sammler, den du gewählt hast</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -6685,6 +6695,16 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
+      <source>Send traces to</source>
+      <translation>Spuren senden an</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Address of an OpenTelemetry collector, such as http://127.0.0.1:4318. It gets figures and the model’s name of each answer, never text. Empty sends nothing.</source>
+      <translation>Adresse eines OpenTelemetry-Sammlers, etwa http://127.0.0.1:4318. Er bekommt von jeder Antwort Zahlen und den Namen des Modells, nie Text. Leer sendet nichts.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
       <source>Daily copies of your chats</source>
       <translation>Tägliche Kopien deiner Chats</translation>
     </message>
@@ -8617,6 +8637,26 @@
       <translation>„Offline bleiben“ ist an, deshalb wurde nichts an {0} gesendet.</translation>
     </message>
     <message>
+      <location filename="../../app/net/collector.py" />
+      <source>{0} did not take the traces.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/collector.py" />
+      <source>It answered {0} {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/collector.py" />
+      <source>Check the address under “Send traces to” in the settings.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/collector.py" />
+      <source>send traces</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/net/endpoint.py" />
       <source>“{0}” is not the address of a Hub.</source>
       <translation>„{0}“ ist nicht die Adresse eines Hubs.</translation>
@@ -10229,6 +10269,21 @@
       <location filename="../../app/services/setting_checks.py" />
       <source>Choose one of the models on this computer.</source>
       <translation>Wähle eines der Modelle auf diesem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>“{0}” is not the address of a collector.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>It needs http or https and a host, and no name, password or question mark.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Write it like: http://127.0.0.1:4318.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
