@@ -11,9 +11,11 @@ from app.core.errors import CollectorRefused
 from app.net.explained import explained
 
 if TYPE_CHECKING:
+    from app.core.network.connections import Purpose
     from app.net.gate import Gate
 
 _PATH: Final = "/v1/traces"
+_PURPOSE: Final[Purpose] = "send traces"
 _WITHIN_S: Final = 10.0
 
 
@@ -33,7 +35,7 @@ def send_traces(gate: Gate, endpoint: str, body: bytes) -> None:
 
     address = traces_address(endpoint)
     try:
-        with gate.lend("send traces", address) as client:
+        with gate.lend(_PURPOSE, address) as client:
             response = client.post(
                 address,
                 content=body,

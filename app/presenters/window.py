@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from app.presenters.activity import Activity
     from app.presenters.answering import Answering
+    from app.presenters.api_server import ApiServer
     from app.presenters.assistants import Assistants
     from app.presenters.chat_search import ChatSearch
     from app.presenters.chat_settings import ChatSettings
@@ -109,6 +110,8 @@ class WindowPresenters(Protocol):
     def activity(self) -> Activity: ...
     @property
     def servers(self) -> ServerList: ...
+    @property
+    def api_server(self) -> ApiServer: ...
     @property
     def guides(self) -> Guides: ...
     @property

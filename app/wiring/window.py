@@ -34,6 +34,7 @@ from app.wiring.vllm import system
 if TYPE_CHECKING:
     from app.presenters.activity import Activity
     from app.presenters.answering import Answering
+    from app.presenters.api_server import ApiServer
     from app.presenters.connections import Connections
     from app.presenters.context_use import ContextUses
     from app.presenters.discover import Discover
@@ -238,6 +239,13 @@ class WindowApp:
         from app.presenters.server_list import ServerList
 
         return ServerList(self._app.servers, self.tasks)
+
+    @cached_property
+    def api_server(self) -> ApiServer:
+        from app.presenters.api_server import ApiServer
+
+        app = self._app
+        return ApiServer(app.server, app.api_keys, self.settings, self.tasks)
 
     @cached_property
     def guides(self) -> Guides:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing
+from secrets import token_hex
 from time import perf_counter
 
 from engines.cancel import CancelToken
@@ -11,7 +12,7 @@ from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
-from engines.llamacpp.loaded import Loaded
+from engines.llamacpp.loaded import Loaded, Slot
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
@@ -31,13 +32,16 @@ def answer(
     with lent as loaded:
         began, seed = perf_counter(), actual_seed(request.sampling)
         try:
-            prompt = loaded.prompter.write(request, loaded.cache.known(request.chat), cancel)
+            prompt = loaded.prompter.write(request, loaded.known(request.chat), cancel)
         except Cancelled:
             yield PromptReady(0, 0)
             yield _nothing(loaded, request, seed)
             return
-        with closing(_sampler(loaded, request, prompt, seed)) as sampler:
-            it = _Answer(loaded, request, prompt, sampler, cancel)
+        with (
+            closing(_sampler(loaded, request, prompt, seed)) as sampler,
+            loaded.slot(prompt.tokens, request.chat, request.mtp) as slot,
+        ):
+            it = _Answer(loaded, slot, request, prompt, sampler, cancel)
             yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
             try:
                 with closing(it.draw()) as tokens:
@@ -61,29 +65,33 @@ class _Answer:
     def __init__(
         self,
         loaded: Loaded,
+        slot: Slot,
         request: ChatRequest,
         prompt: Prompt,
         sampler: Sampler,
         cancel: CancelToken,
     ) -> None:
         self._loaded = loaded
+        self._cache = slot.cache
         self._request = request
         self._prompt = prompt
         self._piece = loaded.model.vocabulary.piece
         self._tokens: list[int] = []
-        self.cached = loaded.cache.reuse(prompt.tokens, request.chat)
-        self._speculation = _speculation(loaded, request)
+        self.cached = len(slot.cache.tokens)
+        with loaded.scheduler.alone():
+            self._speculation = _speculation(slot, request)
         self.decoding = Decoding(
+            loaded.scheduler,
             loaded.context,
-            loaded.cache,
+            slot.cache,
             loaded.model.vocabulary,
             sampler,
             self._speculation,
             cancel,
         )
         stops = (*request.stop, *loaded.dialect.stops)
-        calls = CallReader() if request.tools else None
-        self.writer = Writer(loaded.dialect.splitter(prompt.rendered), stops, calls)
+        calls = _call_reader(loaded, request)
+        self.writer = Writer(loaded.dialect.splitter(prompt.rendered, calls), stops, calls)
 
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
@@ -103,7 +111,7 @@ class _Answer:
         """Note the answer's tokens, for when the next prompt of the chat holds its text."""
         known = self._tokens[: self.writer.known]
         self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
-        self._loaded.cache.expect([*self._prompt.tokens, *known])
+        self._cache.expect([*self._prompt.tokens, *known])
 
     def done(self, began: float, seed: int) -> Done:
         """Return the last event. began: by `time.perf_counter`."""
@@ -145,7 +153,7 @@ def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) ->
     """Open the sampler of this answer. Raises GrammarInvalid."""
     begun: list[int] = []
     last = request.messages[-1]
-    if request.sampling.grammar is not None and last.role == "assistant":
+    if request.sampling.guided and last.role == "assistant":
         # The grammar also holds for what is gone on with.
         begun = loaded.model.vocabulary.tokenise(last.text)
     sampler = open_sampler(
@@ -154,18 +162,25 @@ def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) ->
     return steered(loaded, request, prompt, sampler)
 
 
-def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:
+def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
+    """Make the reader of this answer's calls; None where it may ask for no tool."""
+    if not request.tools or request.tool_choice == "none":
+        return None
+    return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
+
+
+def _speculation(slot: Slot, request: ChatRequest) -> Speculation | None:
     """Begin the drafting of this answer; None if nothing shall or can draft."""
     if request.mtp != "off":
-        loaded.choose(request.mtp)
-    if loaded.speculation is None:
+        slot.choose(request.mtp)
+    if slot.speculation is None:
         return None
-    loaded.speculation.begin(request.mtp, request.depth, loaded.cache.tokens)
-    return loaded.speculation if loaded.speculation.drafts(request.mtp) else None
+    slot.speculation.begin(request.mtp, request.depth, slot.cache.tokens)
+    return slot.speculation if slot.speculation.drafts(request.mtp) else None
 
 
 def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:
-    able = loaded.speculation
+    able = loaded.slots[0].speculation
     line = able.standing if able is not None else loaded.report.mtp_line
     reason = truth.OFF if request.mtp == "off" else line
     return MtpReport(request.mtp, active=False, reason=reason, kind=loaded.report.mtp)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 from engines.adapters import refuse_adapter
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, EngineFailed, ModelRefused, NotEnoughMemory
+from engines.errors import (
+    Cancelled,
+    EngineFailed,
+    ModelRefused,
+    NotEnoughMemory,
+    Unsupported,
+)
 from engines.guard import UseGuard
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
@@ -35,7 +41,8 @@ from engines.types import (
     LoadPlan,
     Measured,
     MtpCheck,
-    MtpMode,
+    Ranking,
+    Vectors,
 )
 
 if TYPE_CHECKING:
@@ -144,10 +151,48 @@ class LlamaCppEngine:
                 raise nothing_loaded()
             return self._loaded.prompter.measure(request, cancel)
 
+    def tokenize(self, text: str, _cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Return the text's tokens. See `Engine.tokenize`."""
+        with self._measuring:
+            if self._loaded is None:
+                raise nothing_loaded()
+            vocabulary = self._loaded.model.vocabulary
+            if not special:
+                return tuple(vocabulary.plain_tokens(text))
+            begin = [vocabulary.bos] if vocabulary.adds_bos else []
+            return (*begin, *vocabulary.tokenise(text))
+
+    def detokenize(self, tokens: Sequence[int], _cancel: CancelToken) -> str:
+        """Return the tokens' text. See `Engine.detokenize`."""
+        with self._measuring:
+            if self._loaded is None:
+                raise nothing_loaded()
+            vocabulary = self._loaded.model.vocabulary
+            for token in tokens:
+                if not 0 <= token < vocabulary.size:
+                    raise _no_token(token, vocabulary.size)
+            pieces = (vocabulary.piece(it) or vocabulary.text(it).encode() for it in tokens)
+            return b"".join(pieces).decode(errors="replace")
+
+    def embed(self, _texts: Sequence[str | Sequence[int]], _cancel: CancelToken) -> Vectors:
+        """Refuse: see `Engine.embed`."""
+        raise _chats_only("turn texts into vectors")
+
+    def rerank(self, _query: str, _documents: Sequence[str], _cancel: CancelToken) -> Ranking:
+        """Refuse: see `Engine.rerank`."""
+        raise _chats_only("judge documents")
+
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
         with self._guard.alone():
-            return check_mtp(self._suited("on"), request, depth, cancel)
+            if self._loaded is None:
+                raise nothing_loaded()
+            try:
+                self._loaded.suit("on")
+            except BaseException:
+                self._unload()
+                raise
+            return check_mtp(self._loaded, request, depth, cancel)
 
     def status(self) -> EngineStatus:
         """Tell how far a load is, or whether a model is loaded. See `Engine.status`."""
@@ -157,9 +202,12 @@ class LlamaCppEngine:
         return EngineStatus("ready" if self._loaded is not None else "stopped")
 
     def cache_used(self) -> float | None:
-        """Tell how full the context is with the conversation in it. See `Engine.cache_used`."""
+        """Tell how full the context is with the conversations in it. See `Engine.cache_used`."""
         loaded = self._loaded
-        return len(loaded.cache.tokens) / loaded.report.context if loaded is not None else None
+        if loaded is None:
+            return None
+        held = sum(len(slot.cache.tokens) for slot in loaded.slots)
+        return held / (loaded.report.context * len(loaded.slots))
 
     def close(self) -> None:
         """Unload. See `Engine.close`."""
@@ -168,21 +216,19 @@ class LlamaCppEngine:
 
     @contextmanager
     def _lent(self, request: ChatRequest) -> Iterator[Loaded]:
-        """Lend the loaded model to one answer, which has the engine alone until it ends."""
+        """Lend the loaded model to one answer, beside others, until it ends."""
         refuse_adapter(request, _NO_ADAPTERS, _WITHOUT)
-        with self._guard.alone():
-            yield self._suited(request.mtp)
-
-    def _suited(self, mode: MtpMode) -> Loaded:
-        """Return the loaded model, fit for this mode; if that fails nothing is loaded."""
-        if self._loaded is None:
-            raise nothing_loaded()
+        loaded = self._loaded
         try:
-            self._loaded.suit(mode)
-        except BaseException:
-            self._unload()
-            raise
-        return self._loaded
+            with self._guard.answering(len(loaded.slots) if loaded else 1):
+                if loaded is None:
+                    raise nothing_loaded()
+                yield loaded
+        finally:
+            if loaded is not None and loaded.lost:
+                # The last of several that leave finds nobody else here.
+                with suppress(RuntimeError), self._guard.alone():
+                    self._unload()
 
     def _unload(self) -> None:
         if self._loaded is not None:
@@ -192,3 +238,19 @@ class LlamaCppEngine:
             loaded, self._loaded = self._loaded, None
         if loaded is not None:
             loaded.close()
+
+
+def _no_token(token: int, size: int) -> Unsupported:
+    return Unsupported(
+        f"{token} is no token.",
+        f"This model’s vocabulary has the tokens 0 to {size - 1}.",
+        "Send tokens of this model.",
+    )
+
+
+def _chats_only(what: str) -> Unsupported:
+    return Unsupported(
+        f"The model cannot {what}.",
+        "It is loaded into llama.cpp for chats.",
+        "Ask a model of vLLM’s that is made for this.",
+    )

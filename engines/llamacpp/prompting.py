@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from engines import conversation
 from engines.cancel import CancelToken
@@ -15,6 +17,9 @@ from engines.overflow import full, too_long
 from engines.types import ChatRequest, Measured, Message
 
 _MOST_COUNTS = 20_000
+
+_ANSWERS: Final = 16
+"""Answers whose tokens are remembered, the last ones."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,13 @@ class Prompt:
 
 
 class Prompter:
-    """Writes prompts for one model and a context of `size` tokens."""
+    """Writes prompts for one model and a context of `size` tokens. May be used from any thread."""
 
     def __init__(self, dialect: Dialect, vocabulary: Vocabulary, size: int) -> None:
         self._dialect = dialect
         self._vocabulary = vocabulary
         self._size = size
-        self._known: tuple[str, list[int]] = ("", [])
+        self._known: deque[tuple[str, list[int]]] = deque(maxlen=_ANSWERS)
         self._counts: dict[int, int] = {}
 
     def write(
@@ -94,7 +99,7 @@ class Prompter:
         A model may spell a text in other tokens than the tokeniser does. With its own, the next
         prompt begins with exactly what the KV cache holds.
         """
-        self._known = (prompt.text + answer, [*prompt.tokens, *tokens])
+        self._known.appendleft((prompt.text + answer, [*prompt.tokens, *tokens]))
 
     def _fitting(
         self,
@@ -143,11 +148,11 @@ class Prompter:
         return max(0, len(tokens) - len(self._vocabulary.tokenise(end)) - over)
 
     def _tokens(self, text: str, held: Sequence[Sequence[int]]) -> list[int]:
-        known_text, known_tokens = self._known
-        rest = text.removeprefix(known_text)
-        # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
-        if known_text and text.startswith(known_text) and self._dialect.begins_with_marker(rest):
-            return known_tokens + self._vocabulary.tokenise(rest)
+        for known_text, known_tokens in tuple(self._known):
+            rest = text.removeprefix(known_text)
+            # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
+            if text.startswith(known_text) and self._dialect.begins_with_marker(rest):
+                return known_tokens + self._vocabulary.tokenise(rest)
         begins = self._dialect.begins_with_marker
         at, spelt = 0, list[int]()
         for sequence in held:
@@ -168,10 +173,11 @@ class Prompter:
         return [text + markup for text in texts]
 
     def _count(self, message: Message) -> int:
-        """Count the tokens of a message's text once: a chat is measured again and again."""
-        key = hash(message.text)
+        """Count the tokens of a message once: a chat is measured again and again."""
+        text = message.text + "".join(it.name + it.arguments for it in message.calls)
+        key = hash(text)
         if key not in self._counts:
             if len(self._counts) >= _MOST_COUNTS:
                 self._counts.clear()
-            self._counts[key] = len(self._vocabulary.tokenise(message.text))
+            self._counts[key] = len(self._vocabulary.tokenise(text))
         return self._counts[key]

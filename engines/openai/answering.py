@@ -16,6 +16,7 @@ from engines.errors import EngineError, ModelNotFound, ServerFailed
 from engines.openai.body import DECLINED, EXTRAS, Body, chat_body
 from engines.openai.faults import TooLong, Unwanted
 from engines.openai.fitting import FittedMessages, Fitter, measure
+from engines.openai.kinds import TOOLS
 from engines.openai.reading import AnswerReader, Delta
 from engines.openai.unused import unused
 from engines.openai.via import Via
@@ -42,6 +43,9 @@ _DECLINES: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of who does not take a field at all; what speaks of its value alone is an error."""
+
+_NO_TOOLS: Final = re.compile(r"not support tools|--tool-call-parser|requires --jinja")
+"""Words of Ollama, vLLM and llama-server for a model to which they offer no tools."""
 
 Pieces = Generator[dict[str, Any], None, None]
 
@@ -92,7 +96,7 @@ class _Answering:
             "answer" if goes_on else "start",
             request.stop,
             expected=not goes_on and via.expects(request.thinking),
-            tools=bool(request.tools),
+            tools=request.tools if request.tool_choice != "none" else (),
             called=via.client.called,
         )
         self._ready: PromptReady | None = None
@@ -148,10 +152,11 @@ class _Answering:
             drafts=self._via.drafts,
             special=self._via.special,
             thinks=self._via.expects(self._request.thinking),
+            without=without,
         )
         if "max_tokens" in without and fitted.max_tokens is not None:
             body["max_completion_tokens"] = fitted.max_tokens
-        return {name: value for name, value in body.items() if name not in without}
+        return body
 
     def _told(self, fitted: FittedMessages, pieces: Iterator[dict[str, Any]]) -> Iterator[Event]:
         """Yield the events of the stream, up to a stop string or a cancel."""
@@ -291,6 +296,8 @@ def _named_in(said: str, without: set[str]) -> str | None:
     """Find the field that a refusal names, of those that the request can go without."""
     if "max_completion_tokens" in said and "max_tokens" not in without:
         return "max_tokens"  # OpenAI has another name for it, for its newer models.
+    if TOOLS not in without and _NO_TOOLS.search(said):
+        return TOOLS
     names = (*EXTRAS, *DECLINED) if _DECLINES.search(said) else EXTRAS
     return next((name for name in names if name in said and name not in without), None)
 

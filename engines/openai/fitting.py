@@ -26,7 +26,7 @@ def count(
     """Count the prompt's tokens for these messages; None where the server does not count."""
     if not via.tokenizes:
         return None
-    body = countable(prompt_body(request, via.model, via.kind, messages))
+    body = countable(prompt_body(request, via.model, via.kind, messages, via.without))
     if via.kind == "llama-server":
         return _by_template(via, body, connection)
     tokens = via.client.tokenize(body, connection)
@@ -167,7 +167,7 @@ class Fitter:
 
 def apportioned(messages: Sequence[Message], total: int) -> list[int]:
     """Share the tokens out among messages, by their lengths."""
-    sizes = [len(it.text.encode()) + 24 for it in messages]
+    sizes = [conversation.size(it) + 24 for it in messages]
     whole, lengths, before = sum(sizes), [], 0
     for at in range(len(sizes)):
         upto = total * sum(sizes[: at + 1]) // whole

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from app.services.engines.lease import Lease
 from app.services.engines.queue import EngineQueue, QueueRequest, Ticket
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from engines.base import Engine, Progress
     from engines.memory.load_options import LoadOptions
     from engines.types import ChatRequest, EngineName, LoadedModel, Measured
+
+T = TypeVar("T")
 
 _MEMORY = "memory"
 """The room of all engines whose models lie in this computer's memory."""
@@ -49,7 +51,7 @@ class Runtime:
     `Engine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called by
     one thread while nobody else is at work in that room, `Engine.chat` by each lease on its own
     thread. What is unloaded (`stop`, `stop_idle`, `unload`) waits in the same queue. `measure_for`,
-    `held`, `status` and `idle_s` take no turn: they look at what is there at that moment.
+    `look_up`, `held`, `status` and `idle_s` take no turn: they look at what is there just then.
 
     Engines whose models lie in this computer's memory hold one between them; a model on another
     server takes none, and answers beside it. queue: to be joined before a lease is
@@ -70,11 +72,25 @@ class Runtime:
         self._held: dict[EngineName, HeldModel] = {}
         self._opened: dict[EngineName, Engine] = {}
         self._used: dict[EngineName, float] = {}
+        self._by_person: set[EngineName] = set()
 
     def held(self, engine: EngineName) -> ModelEntry | None:
         """Return the model that an engine has ready, whether it answers now or not."""
         held = self._held.get(engine)
         return held.entry if held else None
+
+    def held_options(self, entry: ModelEntry) -> LoadOptions | None:
+        """Return what a model was loaded with, None where it is not loaded."""
+        held = self._held.get(entry.engine)
+        return held.load_options if held is not None and held.entry == entry else None
+
+    def in_the_way(self, entry: ModelEntry) -> ModelEntry | None:
+        """Return the model that would have to leave for this one, and that a person has used."""
+        for name, held in list(self._held.items()):
+            same_room = self._engines[name].local and self._engines[entry.engine].local
+            if held.entry != entry and (same_room or name == entry.engine):
+                return held.entry if name in self._by_person else None
+        return None
 
     def models(self) -> tuple[HeldModel, ...]:
         """List the models that engines have ready."""
@@ -113,12 +129,13 @@ class Runtime:
         turn: Ticket | None = None,
         *,
         alone: bool = False,
+        for_client: bool = False,
     ) -> Lease:
         """Lease a model, loaded if need be; at once if it is ready and has room.
 
         turn: one that was joined before; it is left when the lease is closed, or not given.
-        alone: nobody else may be at work beside it. Raises EngineError, or Cancelled. Memory
-        is judged after the present model has left.
+        alone: nobody else may be at work beside it. for_client: it is for another program.
+        Raises EngineError, or Cancelled. Memory is judged after the present model has left.
         """
         turn = turn or self.queue.join()
         admission = self.requests.admission(entry, turn.joined)
@@ -128,6 +145,8 @@ class Runtime:
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
             if turn.is_alone:
                 self._prepare(entry, load_options, progress, cancel)
+            if not for_client:
+                self._by_person.add(entry.engine)
             return self._lent(entry, loads, turn, admission)
         except BaseException:
             admission.leave()
@@ -164,10 +183,19 @@ class Runtime:
 
         Raises EngineError, if the model's chat template refuses the messages.
         """
+        return self.look_up(entry, load_options, lambda it: it.measure(request, CancelToken()))
+
+    def look_up(
+        self, entry: ModelEntry, load_options: LoadOptions, look: Callable[[Engine], T]
+    ) -> T | None:
+        """Ask a loaded model for what needs no turn; None where it is not loaded with these.
+
+        look: calls what an engine lets others call during an answer. Raises EngineError.
+        """
         if not self._holds(entry, self._loads(entry).relevant(entry, load_options)):
             return None
         try:
-            return self._engines[entry.engine].engine.measure(request, CancelToken())
+            return look(self._engines[entry.engine].engine)
         except EngineFailed:
             return None  # it has just been unloaded
 
@@ -190,6 +218,11 @@ class Runtime:
                 return False
             self._close(engine)
             return True
+
+    def stop_idle_of_clients(self, after_s: float) -> None:
+        """Unload what only other programs have used, and not for so many seconds."""
+        for name in [it for it in self._held if it not in self._by_person]:
+            self.stop_idle(name, after_s)
 
     def stop(self, engine: EngineName) -> None:
         """Unload an engine, after all who have asked for it before."""
@@ -287,5 +320,6 @@ class Runtime:
 
     def _forget(self, name: EngineName) -> Engine:
         self._held.pop(name, None)
+        self._by_person.discard(name)
         self.queue.emptied(name)
         return self._opened.pop(name)

@@ -35,7 +35,7 @@ _UNSAID = (
     "app/core/chats/titles.py", "app/services/measuring", "app/services/metrics",
     "app/presenters/chat_search.py",
     "app/services/models/collection/places.py", "app/services/exchange/documents.py",
-    "app/core/engines/bench_results.py", "app/services/downloads/pulling.py",
+    "app/core/engines/bench_results.py", "app/server", "app/services/downloads/pulling.py",
     "app/store/migrations.py",
     "app/store/search_terms.py", "app/store/chat_lists.py", "engines/dialect/formats.py",
     "engines/dialect/switch.py", "engines/hardware/cpu.py", "engines/llamacpp/cache.py",
