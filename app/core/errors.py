@@ -175,6 +175,10 @@ class CollectorRefused(AppError):
     code = "collector_refused"
 
 
+class MetricsRefused(AppError):
+    code = "metrics_refused"
+
+
 class CertificateRefused(AppError):
     code = "certificate_refused"
 

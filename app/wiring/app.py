@@ -428,7 +428,7 @@ class App:
     @once
     def tracing(self) -> Tracing:
         def send(endpoint: str, body: bytes) -> None:
-            from app.net.collector import send_traces
+            from app.net.monitoring import send_traces
 
             send_traces(self.gate, endpoint, body)
 

@@ -141,7 +141,7 @@ def test_what_could_not_be_sent_goes_when_it_can(monkeypatch: pytest.MonkeyPatch
 
 def test_a_collector_that_refuses_is_an_error_in_plain_words(app: App) -> None:
     from app.core.errors import CollectorRefused
-    from app.net.collector import send_traces
+    from app.net.monitoring import send_traces
 
     with TraceCollector(status=404) as collector, pytest.raises(CollectorRefused) as caught:
         send_traces(app.gate, collector.endpoint, b"{}")
