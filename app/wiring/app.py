@@ -32,6 +32,7 @@ from app.services.engines.remote_loader import RemoteLoads
 from app.services.engines.runtime import Runtime
 from app.services.engines.servers import Servers
 from app.services.measuring.speeds import MeasuredSpeeds
+from app.services.metrics.tracing import Tracing
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.folders import folders_named
 from app.services.models.collection.places import places_here
@@ -139,6 +140,7 @@ class App:
             last.callback(self.index.close)
             last.callback(self.gate.close)
             last.callback(self.downloads.close)
+            last.callback(self.tracing.close)
             last.callback(self.runtime.leave)
             self.server.stop()
 
@@ -400,7 +402,9 @@ class App:
             lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
         )
         vllm = self.vllm.loads(self.choice.depth_for)
-        return Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime.requests.on_end(self.tracing.take)
+        return runtime
 
     def _llama(self) -> LlamaCppEngine:
         from engines.llamacpp.engine import LlamaCppEngine
@@ -420,6 +424,18 @@ class App:
         return RemoteEngine(self.servers.lend)
 
     # Measuring
+
+    @once
+    def tracing(self) -> Tracing:
+        def send(endpoint: str, body: bytes) -> None:
+            from app.net.monitoring import send_traces
+
+            send_traces(self.gate, endpoint, body)
+
+        def endpoint() -> str:
+            return self.settings.read().traces_endpoint.strip()
+
+        return Tracing(endpoint, send)
 
     @once
     def exposition(self) -> Exposition:

@@ -2512,6 +2512,11 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
+      <source>Send traces</source>
+      <translation>Spuren senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
       <source>One was blocked while Hearth was offline.</source>
       <translation>Eine wurde blockiert, während Hearth offline war.</translation>
     </message>
@@ -2534,6 +2539,11 @@
       <location filename="../../app/ui/connections/words.py" />
       <source>the names of an engine’s packages</source>
       <translation>die Namen der Pakete einer Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>figures of answers, without their text, to a collector that you chose</source>
+      <translation>Zahlen zu Antworten, ohne deren Text, an einen Sammler, den du gewählt hast</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -7050,6 +7060,16 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
+      <source>Send traces to</source>
+      <translation>Spuren senden an</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Address of an OpenTelemetry collector, such as http://127.0.0.1:4318. It gets figures and the model’s name of each answer, never text. Empty sends nothing.</source>
+      <translation>Adresse eines OpenTelemetry-Sammlers, etwa http://127.0.0.1:4318. Er bekommt von jeder Antwort Zahlen und den Namen des Modells, nie Text. Leer sendet nichts.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
       <source>Daily copies of your chats</source>
       <translation>Tägliche Kopien deiner Chats</translation>
     </message>
@@ -9384,6 +9404,57 @@
       <translation>Wähle eine andere Adresse oder einen anderen Port.</translation>
     </message>
     <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>send traces</source>
+      <translation>Spuren senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <location filename="../../app/services/engines/servers.py" />
+      <source>look at a server</source>
+      <translation>einen Server ansehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>{0} did not take the traces.</source>
+      <translation>{0} hat die Spuren nicht angenommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It answered {0} {1}.</source>
+      <translation>Er hat mit {0} {1} geantwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Check the address under “Send traces to” in the settings.</source>
+      <translation>Prüfe die Adresse unter „Spuren senden an“ in den Einstellungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>The server at {0} did not show its metrics.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Check its token.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>No server of Hearth’s answers at {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It is not running, or listens elsewhere.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Turn it on under Engines.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/net/opening.py" />
       <source>not complete in time</source>
       <translation>nicht rechtzeitig vollständig</translation>
@@ -10262,11 +10333,6 @@
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
-      <source>look at a server</source>
-      <translation>einen Server ansehen</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/servers.py" />
       <source>The key</source>
       <translation>Der Schlüssel</translation>
     </message>
@@ -10863,6 +10929,21 @@
       <location filename="../../app/services/setting_checks.py" />
       <source>Choose one of the models on this computer.</source>
       <translation>Wähle eines der Modelle auf diesem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>“{0}” is not the address of a collector.</source>
+      <translation>„{0}“ ist keine Adresse eines Sammlers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>It needs http or https and a host, and no name, password or question mark.</source>
+      <translation>Sie braucht http oder https und einen Host, und weder Name noch Passwort noch Fragezeichen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Write it like: http://127.0.0.1:4318.</source>
+      <translation>Schreib sie so: http://127.0.0.1:4318.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />

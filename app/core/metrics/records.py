@@ -77,8 +77,8 @@ class RequestRecord:
     model: the name by which clients ask for it, never a path. asked: when it joined the queue, by
     the clock of all times here; asked_at: the same in seconds since 1970. begun: when the model was
     ready for it. first, last: its first and its last piece of text. ended, end: when and why it
-    ended, None while it runs. generated: counted by pieces of text while it runs.
-    drafted, accepted: of multi-token prediction.
+    ended, None while it runs. tokens: what is generated is counted by pieces of text until it ends.
+    error: the code of the engine's error, where that ended it.
     """
 
     model: str
@@ -92,6 +92,7 @@ class RequestRecord:
     ended: float | None = None
     end: RequestEnd | None = None
     tokens: TokenCounts = TokenCounts()
+    error: str = ""
 
 
 @dataclass(frozen=True)

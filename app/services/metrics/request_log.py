@@ -104,6 +104,7 @@ class RequestLog:
         """Pass an engine's answer on, and note what it takes. Raises what the answer raises."""
         running = self._begin(request, admission)
         end: RequestEnd = "cancelled"  # what closing it early is
+        code = ""
         try:
             with closing(chat) as events:
                 for event in events:
@@ -113,11 +114,11 @@ class RequestLog:
                     yield event
         except Cancelled:
             raise
-        except EngineError:
-            end = "error"
+        except EngineError as error:
+            end, code = "error", error.code
             raise
         finally:
-            self._end(running, end)
+            self._end(running, end, code)
 
     def _begin(self, request: ChatRequest, admission: Admission) -> RunningRequest:
         sampling, now = request.sampling, self.now()
@@ -139,10 +140,10 @@ class RequestLog:
             self._running.add(running)
         return running
 
-    def _end(self, running: RunningRequest, end: RequestEnd) -> None:
+    def _end(self, running: RunningRequest, end: RequestEnd, error: str) -> None:
         with self._lock:
             self._running.discard(running)
-            record = replace(running.record(), ended=self.now(), end=end)
+            record = replace(running.record(), ended=self.now(), end=end, error=error)
         self.note(record)
 
     def note(self, record: RequestRecord) -> None:

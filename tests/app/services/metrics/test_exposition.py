@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,6 +94,16 @@ def test_names_and_kinds_go_together(house: House) -> None:
             assert names == {f"{family.name}{end}" for end in ("_bucket", "_count", "_sum")}
         else:
             assert (family.type, names) == ("gauge", {family.name})
+
+
+def test_the_guide_names_all_metrics_and_no_other(house: House) -> None:
+    house.ask(None, "Hi", STARTER)
+    families = text_string_to_metric_families(Exposition(house.runtime).text())
+    exported = {f"{it.name}_total" if it.type == "counter" else it.name for it in families}
+    guide = (Path(__file__).parents[4] / "resources/docs/metrics.md").read_text(encoding="utf-8")
+    table = "\n".join(line for line in guide.splitlines() if line.startswith("| `"))
+    named = set(re.findall(r"`((?:vllm|llamacpp|hearth):\w+|process_\w+)`", table))
+    assert named == exported | {"hearth:worker_memory_bytes"}, "a guide without a worker"
 
 
 def test_one_that_runs_and_one_that_waits_are_seen(services: Services) -> None:

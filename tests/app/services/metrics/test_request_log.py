@@ -114,7 +114,7 @@ def test_one_whose_engine_fails_is_noted_as_an_error(services: Services) -> None
     services.engine.error = EngineFailed("It broke.", "A test wants it.", "Try again.")
     with suppress(EngineFailed), lease(services) as model:
         list(model.chat(ASK, CancelToken()))
-    assert only(services).end == "error"
+    assert (only(services).end, only(services).error) == ("error", EngineFailed.code)
     assert only(services).tokens.generated == 2
 
 
