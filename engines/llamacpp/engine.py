@@ -31,6 +31,7 @@ from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.speculative.compare import check_mtp
 from engines.llamacpp.speculative.cost_book import CostBook
+from engines.llamacpp.vocabulary import no_token
 from engines.models.gguf.header import read_header, require_chat
 from engines.models.pairing import require_pair
 from engines.types import (
@@ -159,8 +160,7 @@ class LlamaCppEngine:
             vocabulary = self._loaded.model.vocabulary
             if not special:
                 return tuple(vocabulary.plain_tokens(text))
-            begin = [vocabulary.bos] if vocabulary.adds_bos else []
-            return (*begin, *vocabulary.tokenise(text))
+            return tuple(vocabulary.whole_text(text))
 
     def detokenize(self, tokens: Sequence[int], _cancel: CancelToken) -> str:
         """Return the tokens' text. See `Engine.detokenize`."""
@@ -170,9 +170,8 @@ class LlamaCppEngine:
             vocabulary = self._loaded.model.vocabulary
             for token in tokens:
                 if not 0 <= token < vocabulary.size:
-                    raise _no_token(token, vocabulary.size)
-            pieces = (vocabulary.piece(it) or vocabulary.text(it).encode() for it in tokens)
-            return b"".join(pieces).decode(errors="replace")
+                    raise no_token(token, vocabulary.size)
+            return b"".join(map(vocabulary.shown, tokens)).decode(errors="replace")
 
     def embed(self, _texts: Sequence[str | Sequence[int]], _cancel: CancelToken) -> Vectors:
         """Refuse: see `Engine.embed`."""
@@ -230,14 +229,6 @@ class LlamaCppEngine:
             loaded, self._loaded = self._loaded, None
         if loaded is not None:
             loaded.close()
-
-
-def _no_token(token: int, size: int) -> Unsupported:
-    return Unsupported(
-        f"{token} is no token.",
-        f"This model’s vocabulary has the tokens 0 to {size - 1}.",
-        "Send tokens of this model.",
-    )
 
 
 def _chats_only(what: str) -> Unsupported:

@@ -6,6 +6,7 @@ import ctypes
 import re
 from typing import Any, Final
 
+from engines.errors import Unsupported
 from engines.llamacpp.native import Native
 from engines.text import SEAM
 
@@ -106,6 +107,13 @@ class Vocabulary:
             text = _LONG.sub(self._with_seam, text)
         return [token for part in text.split(SEAM) for token in self._tokenise(part)]
 
+    def whole_text(self, text: str) -> list[int]:
+        """Tokenise `text` behind the token that begins one, where the model wants that."""
+        tokens = self.tokenise(text)
+        if self.adds_bos and tokens[:1] != [self.bos]:
+            tokens.insert(0, self.bos)
+        return tokens
+
     def plain_tokens(self, text: str) -> list[int]:
         """Tokenise `text` as what somebody wrote: what spells a special token is letters."""
         if self._type == _BPE:
@@ -151,8 +159,21 @@ class Vocabulary:
         self._pieces[token] = piece
         return piece
 
+    def shown(self, token: int) -> bytes:
+        """Return the bytes that stand for a token: a control token's are its text."""
+        return self.piece(token) or self.text(token).encode()
+
     def _read_piece(self, token: int, room: int) -> tuple[bytes, int]:
         """Return a token's bytes and their number; the negative number where there is no room."""
         buffer = ctypes.create_string_buffer(room)
         length = self._api.llama_token_to_piece(self._pointer, token, buffer, room, 0, False)
         return buffer.raw[: max(0, length)], int(length)
+
+
+def no_token(token: int, size: int) -> Unsupported:
+    """Make the error for a number that is no token of a vocabulary of so many."""
+    return Unsupported(
+        f"{token} is no token.",
+        f"This model’s vocabulary has the tokens 0 to {size - 1}.",
+        "Send tokens of this model.",
+    )
