@@ -222,7 +222,8 @@ class LoadPlan:
     first layers; none named is all that can be used.
     experts_in_ram: of so many layers, from the first, the experts of a mixture stay in the
     computer's own memory, whatever gpu_layers says.
-    parallel: conversations that are answered at once.
+    parallel: conversations that are answered at once; with llama.cpp each has a context of its own,
+    as long as `context` says.
     memory_share: the part of a card's memory that an engine may take, above 0, at most 1; None is
     what the plan needs. tensor_parallel: cards that share each layer. nodes: computers that share
     layers.

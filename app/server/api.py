@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from app.core.chats.answers import Ready
+from app.core.metrics.prometheus import CONTENT_TYPE
 from app.core.network.clients import ApiClient
 from app.server import chat, messages, responses, vectors
 from app.server.fields import Fields, check, read_json
@@ -170,7 +171,7 @@ class Api:
 
     async def _tell_metrics(self, _request: Request) -> Response:
         text = await self._worked(_request, lambda _cancel: self._metrics())
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+        return PlainTextResponse(text, headers={"content-type": CONTENT_TYPE})
 
     async def _list_models(self, request: Request) -> Response:
         access = access_of(request)

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from app.services.engines.installer import EngineInstaller
     from app.services.measuring.bench import Bench
     from app.services.measuring.bench_many import ManyBench
+    from app.services.metrics.exposition import Exposition
     from app.services.models.editing import MetadataEditor
     from app.services.models.fitting import Fitting
     from app.store.imports import ImportStore
@@ -236,7 +237,13 @@ class App:
 
         return ServerControl(
             lambda options: api_server(
-                options, self.api_keys, self.answers, self.library, self.runtime, self.settings
+                options,
+                self.api_keys,
+                self.answers,
+                self.library,
+                self.runtime,
+                self.settings,
+                self.exposition.text,
             )
         )
 
@@ -413,6 +420,13 @@ class App:
         return RemoteEngine(self.servers.lend)
 
     # Measuring
+
+    @once
+    def exposition(self) -> Exposition:
+        """The metrics of all requests, for Prometheus."""
+        from app.services.metrics.exposition import Exposition
+
+        return Exposition(self.runtime)
 
     @once
     def bench(self) -> Bench:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def api_server(
     library: Library,
     runtime: Runtime,
     settings: SettingsFile,
+    metrics: Callable[[], str],
 ) -> Server:
     """Make a server that has not been started."""
     from app.core.network.serving import aliases_named
@@ -32,5 +34,5 @@ def api_server(
         return aliases_named(settings.read().server_aliases)
 
     service = ApiService(answers, library, runtime, settings.read, aliases)
-    api = Api(service)
+    api = Api(service, metrics)
     return Server(api.app, options, keys, api.error_body)

@@ -200,6 +200,14 @@ class LlamaCppEngine:
             return EngineStatus("loading", share=loading)
         return EngineStatus("ready" if self._loaded is not None else "stopped")
 
+    def cache_used(self) -> float | None:
+        """Tell how full the context is with the conversations in it. See `Engine.cache_used`."""
+        loaded = self._loaded
+        if loaded is None:
+            return None
+        held = sum(len(slot.cache.tokens) for slot in loaded.slots)
+        return held / (loaded.report.context * len(loaded.slots))
+
     def close(self) -> None:
         """Unload. See `Engine.close`."""
         with self._guard.alone():

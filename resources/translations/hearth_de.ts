@@ -305,6 +305,145 @@
       <translation>Tastenkürzel</translation>
     </message>
     <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Nothing was asked in the last ten minutes. Ask something, and see it here.</source>
+      <translation>In den letzten zehn Minuten wurde nichts gefragt. Frag etwas, und sieh es hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Go to the chat</source>
+      <translation>Zum Chat</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>As a table</source>
+      <translation>Als Tabelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Activity</source>
+      <translation>Aktivität</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Activity, minute by minute, the last one first</source>
+      <translation>Aktivität, Minute für Minute, die letzte zuerst</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <source>Lines</source>
+      <translation>Zeilen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <source>Columns</source>
+      <translation>Spalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/plot.py" />
+      <source>now</source>
+      <translation>jetzt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/plot.py" />
+      <source>{0} min ago</source>
+      <translation>vor {0} min</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Nothing in the last ten minutes.</source>
+      <translation>Nichts in den letzten zehn Minuten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Nothing has been answered since Hearth was opened.</source>
+      <translation>Seit Hearth offen ist, wurde nichts beantwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Minutes ago</source>
+      <translation>Vor Minuten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Requests at work</source>
+      <translation>Anfragen in Arbeit</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Requests waiting</source>
+      <translation>Wartende Anfragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Tokens written a second</source>
+      <translation>Geschriebene Token je Sekunde</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Prompt tokens read a second</source>
+      <translation>Gelesene Prompt-Token je Sekunde</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Time to first token</source>
+      <translation>Zeit bis zum ersten Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Prompts already known</source>
+      <translation>Prompts schon bekannt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Guesses accepted</source>
+      <translation>Richtig geraten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/widgets/computer_card.py" />
+      <source>Memory</source>
+      <translation>Speicher</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} s</source>
+      <translation>{0} s</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} %</source>
+      <translation>{0} %</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Last {0}; in ten minutes from {1} to {2}.</source>
+      <translation>Zuletzt {0}; in zehn Minuten von {1} bis {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>{0} answers since Hearth was opened, with {1} written and {2} read.</source>
+      <translation>{0} Antworten, seit Hearth offen ist: {1} geschrieben und {2} gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>One answer since Hearth was opened, with {0} written and {1} read.</source>
+      <translation>Eine Antwort, seit Hearth offen ist: {0} geschrieben und {1} gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>{0} of prompts were known already.</source>
+      <translation>{0} aus Prompts waren schon bekannt.</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/announcing.py" />
       <source>expanded</source>
       <translation>ausgeklappt</translation>
@@ -1560,12 +1699,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} s</source>
-      <translation>{0} s</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <location filename="../../app/ui/chat/transcript/message_footer.py" />
       <source>Answer details</source>
       <translation>Details zur Antwort</translation>
@@ -2262,16 +2395,6 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Lines</source>
-      <translation>Zeilen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Columns</source>
-      <translation>Spalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
       <source>Clear the list</source>
       <translation>Liste leeren</translation>
     </message>
@@ -2481,12 +2604,6 @@
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>Open Hearth for details.</source>
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/desktop/desktop.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} %</source>
-      <translation>{0} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/drops.py" />
@@ -2819,15 +2936,15 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/client_dialog.py" />
-      <source>May use</source>
-      <translation>Darf benutzen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/window/main_window.py" />
       <source>All models</source>
       <translation>Alle Modelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>May use</source>
+      <translation>Darf benutzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/client_dialog.py" />
@@ -6050,11 +6167,6 @@
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>Memory</source>
-      <translation>Speicher</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/widgets/computer_card.py" />
       <source>Graphics</source>
       <translation>Grafik</translation>
     </message>
@@ -6152,6 +6264,11 @@
       <location filename="../../app/ui/window/main_window.py" />
       <source>Engines and devices</source>
       <translation>Engines und Geräte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/window/main_window.py" />
+      <source>Address and token</source>
+      <translation>Adresse und Token</translation>
     </message>
     <message>
       <location filename="../../app/ui/window/shortcuts_dialog.py" />
@@ -11242,21 +11359,6 @@
       <translation>Sie lässt Teile des Chats weg.</translation>
     </message>
     <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>This model cannot use tools.</source>
-      <translation>Dieses Modell kann keine Werkzeuge nutzen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>Its chat template has no place for them, or asks for calls in a form that is not known.</source>
-      <translation>Seine Chat-Vorlage hat keinen Platz dafür oder verlangt Aufrufe in einer unbekannten Form.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>Ask without tools, or choose another model.</source>
-      <translation>Frag ohne Werkzeuge, oder wähle ein anderes Modell.</translation>
-    </message>
-    <message>
       <location filename="../../engines/dialect/template.py" />
       <source>Correct it with “Edit metadata…” on the model's page, or choose another model.</source>
       <translation>Korrigiere sie mit „Metadaten bearbeiten …“ auf der Seite des Modells oder wähle ein anderes Modell.</translation>
@@ -11328,6 +11430,21 @@
       <location filename="../../engines/dialect/template_process.py" />
       <source>It had written no prompt after {0} seconds.</source>
       <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/tool_turns.py" />
+      <source>You can use tools. These are their descriptions:
+{0}
+
+To use a tool, write a call in exactly this form and then end your message:
+{1}
+You may write several calls, one behind the other. Their results come with the next message. Where no tool is of use, answer without one.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/dialect/tool_turns.py" />
+      <source>{"argument": "value"}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/errors.py" />
@@ -11464,6 +11581,46 @@
       <location filename="../../engines/llamacpp/engine.py" />
       <source>Leave the adapter empty in this chat’s settings, or answer with vLLM.</source>
       <translation>Lass den Adapter in den Einstellungen dieses Chats leer, oder antworte mit vLLM.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>{0} is no token.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>This model’s vocabulary has the tokens 0 to {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>Send tokens of this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>The model cannot {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>It is loaded into llama.cpp for chats.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>Ask a model of vLLM’s that is made for this.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>turn texts into vectors</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>judge documents</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
@@ -13627,6 +13784,16 @@
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
+      <source>This server cannot make the model ask for a tool.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server may ask for several tools at once.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
       <source>This server accepts no temperature for this model; its own was used.</source>
       <translation>Dieser Server nimmt für dieses Modell keine Temperatur an; verwendet wurde seine eigene.</translation>
     </message>
@@ -13664,6 +13831,51 @@
       <location filename="../../engines/openai/unused.py" />
       <source>This server applies the repeat penalty to the whole text, not only to its end.</source>
       <translation>Dieser Server wendet die Wiederholungsstrafe auf den ganzen Text an, nicht nur auf sein Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server cannot {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>It has no such thing for this model, or was started without it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>Choose a model that is made for this.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server’s answer cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>It does not have what was asked for.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>Try another server or model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>count tokens</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>turn tokens into text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>answer at {0}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/openai/via.py" />

@@ -91,11 +91,8 @@ def made(folder: Path) -> list[Path]:
 
 def ask_engine(engine: LlamaCppEngine, request: ChatRequest) -> list[float]:
     """When each piece of text came. A token may give none; the last moment is the answer's end."""
-    moments: list[float] = []
-    for event in engine.chat(request, CancelToken()):
-        if not isinstance(event, PromptReady):
-            moments.append(perf_counter())
-    return moments
+    events = engine.chat(request, CancelToken())
+    return [perf_counter() for event in events if not isinstance(event, PromptReady)]
 
 
 def ask_server(engine: LlamaCppEngine, server: LlamaServer, request: ChatRequest) -> list[float]:

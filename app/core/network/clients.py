@@ -16,9 +16,8 @@ ENDPOINTS: Final = (
     "/v1/rerank",
     "/tokenize",
     "/detokenize",
-    "/metrics",
 )
-"""What can be asked for. One that begins another stands after it."""
+"""What of the API is noted when it is asked for. One that begins another stands after it."""
 
 OTHER: Final = "other"
 """The endpoint of a request for anything else: its path is the client's own text."""

@@ -40,6 +40,7 @@ def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
         kept_bytes=settings.kv_memory * 1_000_000,
         devices=tuple(name for name in named if name),
         experts_in_ram=None if settings.experts_in_ram < 0 else settings.experts_in_ram,
+        parallel=settings.answers_at_once or None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from app.services.engines.lease import Lease
 from app.services.engines.queue import EngineQueue, QueueRequest, Ticket
+from app.services.metrics.request_log import Admission, RequestLog
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
 from engines.types import EngineStatus
@@ -31,7 +32,9 @@ _MEMORY = "memory"
 
 
 @dataclass(frozen=True)
-class _Held:
+class HeldModel:
+    """A model that an engine has ready."""
+
     entry: ModelEntry
     load_options: LoadOptions
     loaded: LoadedModel
@@ -52,7 +55,7 @@ class Runtime:
 
     Engines whose models lie in this computer's memory hold one between them; a model on another
     server takes none, and answers beside it. queue: to be joined before a lease is
-    asked for. clock: in seconds, for what is idle.
+    asked for. clock: in seconds, for what is idle. requests: notes each answer of each lease.
     """
 
     def __init__(
@@ -62,10 +65,11 @@ class Runtime:
     ) -> None:
         self._engines = engines
         self._clock = clock
+        self.requests = RequestLog()
         self.queue = EngineQueue(
             {name: _MEMORY if it.local else name for name, it in engines.items()}
         )
-        self._held: dict[EngineName, _Held] = {}
+        self._held: dict[EngineName, HeldModel] = {}
         self._opened: dict[EngineName, Engine] = {}
         self._used: dict[EngineName, float] = {}
         self._by_person: set[EngineName] = set()
@@ -88,10 +92,19 @@ class Runtime:
                 return held.entry if name in self._by_person else None
         return None
 
+    def models(self) -> tuple[HeldModel, ...]:
+        """List the models that engines have ready."""
+        return tuple(self._held.values())
+
     def status(self, engine: EngineName) -> EngineStatus:
         """Return what an engine is doing; one that holds no model and loads none is stopped."""
         opened = self._opened.get(engine)
         return opened.status() if opened else EngineStatus()
+
+    def cache_used(self, engine: EngineName) -> float | None:
+        """Return how full an engine's KV cache is, see `Engine.cache_used`."""
+        opened = self._opened.get(engine)
+        return opened.cache_used() if opened else None
 
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken | None = None
@@ -125,6 +138,7 @@ class Runtime:
         Raises EngineError, or Cancelled. Memory is judged after the present model has left.
         """
         turn = turn or self.queue.join()
+        admission = self.requests.admission(entry, turn.joined)
         try:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
@@ -133,8 +147,9 @@ class Runtime:
                 self._prepare(entry, load_options, progress, cancel)
             if not for_client:
                 self._by_person.add(entry.engine)
-            return self._lent(entry, loads, turn)
+            return self._lent(entry, loads, turn, admission)
         except BaseException:
+            admission.leave()
             turn.leave()
             raise
 
@@ -146,15 +161,18 @@ class Runtime:
         Raises Cancelled.
         """
         turn = self.queue.join()
+        admission = self.requests.admission(entry, turn.joined)
         try:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
             if turn.is_alone and not (self._holds(entry, load_options) and loads.well()):
+                admission.leave()
                 turn.leave()
                 return None
-            return self._lent(entry, loads, turn)
+            return self._lent(entry, loads, turn, admission)
         except BaseException:
+            admission.leave()
             turn.leave()
             raise
 
@@ -238,7 +256,9 @@ class Runtime:
         held = self._held.get(entry.engine)
         return held is not None and (held.entry, held.load_options) == (entry, load_options)
 
-    def _lent(self, entry: ModelEntry, loads: EngineLoader, turn: Ticket) -> Lease:
+    def _lent(
+        self, entry: ModelEntry, loads: EngineLoader, turn: Ticket, admission: Admission
+    ) -> Lease:
         """Make a lease for one whose turn has come, with the model ready."""
         name, loaded = entry.engine, self._held[entry.engine].loaded
         if turn.is_alone:
@@ -248,7 +268,8 @@ class Runtime:
         def closed() -> None:
             self._used[name] = self._clock()
 
-        return Lease(entry, loaded, loads, turn, closed)
+        admission.granted()
+        return Lease(entry, loaded, loads, turn, closed, self.requests, admission)
 
     def _prepare(
         self, entry: ModelEntry, load_options: LoadOptions, progress: Progress, cancel: CancelToken
@@ -275,7 +296,7 @@ class Runtime:
         self._opened[name] = loads.engine
         loaded = loads.load(entry, load, load_options, progress, cancel)
         self._used[name] = self._clock()  # before others can see that it is held
-        self._held[name] = _Held(entry, load_options, loaded)
+        self._held[name] = HeldModel(entry, load_options, loaded)
         load.learn(loaded)
 
     @contextmanager

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.core.models.entry import ModelEntry
 from app.ui.look.language import in_full
+from app.ui.look.theme import GRID
+from app.ui.models.model_box import ModelBox
 from app.ui.widgets.dialog import Dialog
-from app.ui.widgets.fields import ComboBox, SpinBox
+from app.ui.widgets.fields import SpinBox
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from engines.errors import UserError
@@ -36,21 +38,20 @@ class ClientDialog(Dialog):
         self._name.setAccessibleName(self.tr("Name"))
         self._name.setPlaceholderText(self.tr("Such as: editor"))
         self._name.textChanged.connect(self._typed)
-        self._model = ComboBox()
-        self._model.setObjectName("clientModel")
+        self._model = ModelBox("clientModel", self.tr("All models"))
         self._model.setAccessibleName(self.tr("May use"))
-        self._model.addItem(self.tr("All models"), "")
-        for entry in models:
-            self._model.addItem(entry.name, entry.id)
+        self._model.show_models(models, None)
         self._limit = SpinBox()
         self._limit.setObjectName("clientLimit")
         self._limit.setAccessibleName(self.tr("Requests a minute"))
         self._limit.setRange(0, _MOST)
         self._limit.setSpecialValueText(self.tr("No limit"))
-        self._form = QFormLayout()
+        form = QVBoxLayout()
+        form.setSpacing(GRID // 2)
         for field in (self._name, self._model, self._limit):
-            self._form.addRow(Label(field.accessibleName()), field)
-        self.column.addLayout(self._form)
+            form.addWidget(Label(field.accessibleName(), "small"))
+            form.addWidget(field)
+        self.column.addLayout(form)
         self._said = Label("", name="clientSaid", wrap=True, selectable=True)
         self._said.hide()
         self._key = QLineEdit()
@@ -105,7 +106,7 @@ class ClientDialog(Dialog):
 
     def _ask(self) -> None:
         self._make.setEnabled(False)
-        model = self._model.currentData()
+        model = self._model.chosen_model
         self.add.emit(self._name.text(), (model,) if model else (), self._limit.value())
 
     def _copy_key(self) -> None:

@@ -314,7 +314,10 @@ class MainWindow(WindowFrame):
         dialog = SettingsDialog(
             presenters.settings,
             self.desktop.notes(),
-            {"Engines": (self.tr("Engines and devices"), partial(self.go_to, "engines"))},
+            {
+                "Engines": (self.tr("Engines and devices"), partial(self.go_to, "engines")),
+                "Server": (self.tr("Address and token"), partial(self.go_to, "engines", "api")),
+            },
             {"model": self._model_editor},
             about,
             self,
