@@ -12,7 +12,7 @@ from engines.cancel import CancelToken
 from engines.dialect import Dialect, RenderedPrompt
 from engines.errors import TemplateFailed, Unsupported
 from engines.llamacpp.resume.spelling import spelled
-from engines.llamacpp.vocabulary import Vocabulary, no_token
+from engines.llamacpp.vocabulary import Vocabulary
 from engines.overflow import full, prompt_too_long, too_long
 from engines.types import ChatRequest, Measured, Message
 
@@ -122,10 +122,7 @@ class Prompter:
         if isinstance(prompt, str):
             tokens = vocabulary.whole_text(prompt)
         else:
-            tokens = list(prompt)
-            for token in tokens:
-                if not 0 <= token < vocabulary.size:
-                    raise no_token(token, vocabulary.size)
+            tokens = vocabulary.require_tokens(prompt)
         if not tokens:
             raise Unsupported(
                 "There is nothing to go on from.",
