@@ -5977,6 +5977,18 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
+      <source>Answers at once with llama.cpp</source>
+      <translation>Antworten zugleich mit llama.cpp</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Each takes memory for a context of its own. Automatic is as many as take little.</source>
+      <translation>Jede braucht Speicher für einen eigenen Kontext. Automatisch sind es so viele, wie wenig davon brauchen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
       <source>Answers at once with vLLM</source>
       <translation>Gleichzeitige Antworten mit vLLM</translation>
     </message>
@@ -7050,8 +7062,8 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>one after the other in Hearth</source>
-      <translation>in Hearth einer nach dem anderen</translation>
+      <source>side by side</source>
+      <translation>nebeneinander</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7733,6 +7745,11 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>moe gpu offload memory</source>
       <translation>moe gpu auslagern speicher</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>parallel concurrent slots</source>
+      <translation>parallel gleichzeitig slots</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
@@ -10596,6 +10613,7 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
+      <location filename="../../engines/llamacpp/loaded.py" />
       <source>There is nothing to answer with.</source>
       <translation>Es gibt nichts, womit sich antworten lässt.</translation>
     </message>
@@ -10606,6 +10624,7 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
+      <location filename="../../engines/llamacpp/loaded.py" />
       <source>Choose a model.</source>
       <translation>Wähle ein Modell.</translation>
     </message>
@@ -11029,6 +11048,11 @@
       <location filename="../../engines/llamacpp/load_guard.py" />
       <source>Set a smaller context, or close other programs.</source>
       <translation>Stell einen kleineren Kontext ein oder schließe andere Programme.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/loaded.py" />
+      <source>The model did not fit the memory any more, and was unloaded.</source>
+      <translation>Das Modell passte nicht mehr in den Speicher und wurde entladen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/model.py" />
@@ -11474,8 +11498,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp answers one conversation at a time here, and not {0}: others wait for their turn.</source>
-      <translation>llama.cpp beantwortet hier ein Gespräch auf einmal und nicht {0}: Andere warten, bis sie dran sind.</translation>
+      <source>With llama.cpp each of {0} answers at once takes memory for a context of its own.</source>
+      <translation>Mit llama.cpp braucht jede von {0} gleichzeitigen Antworten Speicher für einen eigenen Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
