@@ -11,7 +11,7 @@ from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
-from engines.llamacpp.loaded import Loaded, Slot
+from engines.llamacpp.loaded import AnswerSlot, Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
@@ -64,7 +64,7 @@ class _Answer:
     def __init__(
         self,
         loaded: Loaded,
-        slot: Slot,
+        slot: AnswerSlot,
         request: ChatRequest,
         prompt: Prompt,
         sampler: Sampler,
@@ -80,7 +80,6 @@ class _Answer:
         with loaded.scheduler.alone():
             self._speculation = _speculation(slot, request)
         self.decoding = Decoding(
-            loaded.scheduler,
             loaded.context,
             slot.cache,
             loaded.model.vocabulary,
@@ -95,7 +94,9 @@ class _Answer:
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
         prompt = self._prompt
-        return self.decoding.tokens(prompt.tokens, self._request.max_tokens, stable=prompt.stable)
+        return self._loaded.scheduler.tokens(
+            self.decoding, prompt.tokens, self._request.max_tokens, prompt.stable
+        )
 
     def take(self, token: int) -> Sequence[Event]:
         """Take the next token; returns what it adds to the text, and news of the drafts."""
@@ -161,7 +162,7 @@ def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) ->
     return steered(loaded, request, prompt, sampler)
 
 
-def _speculation(slot: Slot, request: ChatRequest) -> Speculation | None:
+def _speculation(slot: AnswerSlot, request: ChatRequest) -> Speculation | None:
     """Begin the drafting of this answer; None if nothing shall or can draft."""
     if request.mtp != "off":
         slot.choose(request.mtp)
