@@ -12,7 +12,7 @@ from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
-from engines.llamacpp.loaded import Loaded, Slot
+from engines.llamacpp.loaded import AnswerSlot, Loaded
 from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
@@ -66,7 +66,7 @@ class _Answer:
     def __init__(
         self,
         loaded: Loaded,
-        slot: Slot,
+        slot: AnswerSlot,
         request: ChatRequest,
         prompt: Prompt,
         sampler: Sampler,
@@ -84,7 +84,6 @@ class _Answer:
         with loaded.scheduler.alone():
             self._speculation = _speculation(slot, request)
         self.decoding = Decoding(
-            loaded.scheduler,
             loaded.context,
             slot.cache,
             loaded.model.vocabulary,
@@ -103,7 +102,9 @@ class _Answer:
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
         prompt = self._prompt
-        return self.decoding.tokens(prompt.tokens, self._request.max_tokens, stable=prompt.stable)
+        return self._loaded.scheduler.tokens(
+            self.decoding, prompt.tokens, self._request.max_tokens, prompt.stable
+        )
 
     def take(self, token: int) -> Sequence[Event]:
         """Take the next token; returns what it adds to the text, and news of the drafts."""
@@ -189,7 +190,7 @@ def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
 
 
-def _speculation(slot: Slot, request: ChatRequest) -> Speculation | None:
+def _speculation(slot: AnswerSlot, request: ChatRequest) -> Speculation | None:
     """Begin the drafting of this answer; None if nothing shall or can draft."""
     if request.mtp != "off":
         slot.choose(request.mtp)
