@@ -2738,6 +2738,11 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/api_card.py" />
+      <source>For other computers: {0}/v1</source>
+      <translation>Für andere Computer: {0}/v1</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
       <source>Only {0}</source>
       <translation>Nur {0}</translation>
     </message>

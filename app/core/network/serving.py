@@ -104,10 +104,12 @@ class ServeOptions:
 class ServerStatus:
     """The server as it is now. url: where it listens, "" while it does not.
 
-    exposed: other computers can reach it. failure: why it could not be started, if it should run.
+    elsewhere: the same for other computers, if they can reach it. failure: why it could not be
+    started, if it should run.
     """
 
     url: str = ""
+    elsewhere: tuple[str, ...] = ()
     exposed: bool = False
     encrypted: bool = False
     failure: Exception | None = None

@@ -130,7 +130,9 @@ class ApiCard(EngineCard):
         self.reach.show_choice(reach)
         self._address.setEnabled(status.running)
         if status.running:
-            self._state.setText(self.tr("Listening at {0}/v1").format(status.url))
+            lines = [self.tr("Listening at {0}/v1").format(status.url)]
+            lines += [self.tr("For other computers: {0}/v1").format(it) for it in status.elsewhere]
+            self._state.setText("\n".join(lines))
         elif wanted and status.failure is None:
             self._state.setText(self.tr("Starting…"))
         else:
