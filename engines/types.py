@@ -120,6 +120,7 @@ class ChatRequest:
     overflow: what to do where the messages do not fit the context.
     tools: what the model may ask for; asking ends its answer with the reason "tool".
     adapter: the name of one of `LoadPlan.adapters` to answer with; None is the model by itself.
+    guest: another program asks; the prompts of those who ask here are read first.
     """
 
     messages: tuple[Message, ...]
@@ -135,6 +136,7 @@ class ChatRequest:
     overflow: Overflow = "leave_out"
     tools: tuple[Tool, ...] = ()
     adapter: str | None = None
+    guest: bool = False
 
 
 @dataclass(frozen=True)

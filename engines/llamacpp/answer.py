@@ -86,6 +86,7 @@ class _Answer:
             sampler,
             self._speculation,
             cancel,
+            guest=request.guest,
         )
         stops = (*request.stop, *loaded.dialect.stops)
         calls = CallReader() if request.tools else None

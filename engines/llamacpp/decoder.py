@@ -61,6 +61,7 @@ class Decoding:
     while nobody else works in the context.
 
     speculation: what drafts for this answer, None if nothing does.
+    guest: its prompt is read behind those of others.
     finish: why it ended, once it has.
     prefill_s, decode_s: seconds spent on the prompt, and on all tokens after the first; with what
     drafts take beside evaluating.
@@ -76,6 +77,8 @@ class Decoding:
         sampler: Sampler,
         speculation: Speculation | None,
         cancel: CancelToken,
+        *,
+        guest: bool = False,
     ) -> None:
         self._context = context
         self._cache = cache
@@ -83,6 +86,7 @@ class Decoding:
         self._sampler = sampler
         self._speculation = speculation
         self.cancel = cancel
+        self.guest = guest
         self.sequence = cache.sequence
         self.finish: FinishReason = "stop"
         self.prefill_s = self.decode_s = self.first_token_at = 0.0

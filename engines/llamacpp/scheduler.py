@@ -1,7 +1,8 @@
 """The loop: at each step one evaluation for all answers that are ready, then each of them draws.
 
 A step has the next token of every answer that is being written, with its drafts. What is left of
-the batch goes to slices of the prompts that wait, first come, first served. So a long prompt makes
+the batch goes to slices of the prompts that wait, first come, first served; only those of guests
+wait for all others. So a long prompt makes
 no answer wait longer than one slice takes, and an answer by itself is the case of one.
 
 There is no thread for this. Whoever waits for a token runs a step for all, unless another one does,
@@ -176,7 +177,7 @@ class Scheduler:
     def _run(self, step: Sequence[Decoding]) -> None:
         """Evaluate a part of each answer in one call, and have each draw."""
         writing = [answer for answer in step if not answer.reads]
-        reading = [answer for answer in step if answer.reads]
+        reading = sorted((answer for answer in step if answer.reads), key=_is_guest)
         room = self._context.batch_size
         most = room // (len(writing) + bool(reading)) if step else room
         parts: dict[Decoding, BatchPart] = {}
@@ -230,6 +231,10 @@ class Scheduler:
             if self._stepping and all(answer.cancel.cancelled for answer in self._stepping):
                 self.flag.set()
             self._changed.notify_all()
+
+
+def _is_guest(answer: Decoding) -> bool:
+    return answer.guest
 
 
 def _sequence(entry: tuple[Decoding, BatchPart]) -> int:
