@@ -64,6 +64,8 @@ def test_an_answer_is_noted_with_its_tokens_and_times(services: Services) -> Non
     assert record.last is not None
     assert record.ended is not None
     assert record.asked <= record.begun <= record.first <= record.last <= record.ended
+    assert record.operation == "chat"
+    assert record.sampled is not None
     assert (record.sampled.seed, record.sampled.max_tokens) == (3, 64)
     assert "secret" not in repr(record)
 
@@ -116,6 +118,27 @@ def test_one_whose_engine_fails_is_noted_as_an_error(services: Services) -> None
         list(model.chat(ASK, CancelToken()))
     assert (only(services).end, only(services).error) == ("error", EngineFailed.code)
     assert only(services).tokens.generated == 2
+
+
+def test_a_bug_counts_as_an_error_too(services: Services) -> None:
+    services.engine.error = ZeroDivisionError("a bug")
+    with suppress(ZeroDivisionError), lease(services) as model:
+        list(model.chat(ASK, CancelToken()))
+    assert (only(services).end, only(services).error) == ("error", "ZeroDivisionError")
+
+
+def test_vectors_and_ranks_are_requests_as_well(services: Services) -> None:
+    with lease(services) as model:
+        assert len(model.embed(["one", "two"], CancelToken()).vectors) == 2
+        model.rerank("which?", ["a", "bc", "def"], CancelToken())
+        list(model.chat(ChatRequest((), prompt="Once"), CancelToken()))
+    noted = services.runtime.requests.requests()
+    assert [(it.operation, it.end, it.tokens.prompt) for it in noted] == [
+        ("embeddings", "stop", 2),
+        ("rerank", "stop", 3),
+        ("text_completion", "stop", 5),
+    ]
+    assert [it.sampled is None for it in noted] == [True, True, False]
 
 
 def test_who_waits_is_listed_until_the_model_is_there(services: Services) -> None:
