@@ -345,6 +345,7 @@ class PromptReady:
 class TokenLogprob:
     """A token with the natural logarithm of its probability before the sampler changed it.
 
+    token: its number, -1 where a server does not tell it.
     text: what it stands for, with replacement characters where that is half a character; raw: its
     bytes. likeliest: the likeliest tokens at its place, the first first.
     """

@@ -138,7 +138,9 @@ class ApiGuard:
         self._running: set[anyio.CancelScope] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
             await self._handle(scope, receive, send)
 
     def end_running(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import anyio
@@ -16,6 +17,7 @@ from app.net.listening import PatientProtocol, listen, port_of, server_tls
 from app.server.guard import ApiGuard, ClientKeys, ErrorBody, Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from concurrent.futures import Future
 
     from anyio.from_thread import BlockingPortal
@@ -76,10 +78,6 @@ class Server:
         """Where it listens, without a path; with the port that it was given, once it runs."""
         return self._address.url(encrypted=self._options.encrypted)
 
-    @property
-    def running(self) -> bool:
-        return self._at_work is not None and not self._at_work.serving.done()
-
     def start(self) -> None:
         """Listen; returns when requests are answered.
 
@@ -115,7 +113,7 @@ class Server:
             )
             server = uvicorn.Server(config)
             portal = undone.enter_context(start_blocking_portal(name="hearth-server"))
-            serving = portal.start_task_soon(server.serve, [listening])
+            serving = portal.start_task_soon(_serve, partial(server.serve, [listening]))
             portal.call(_begun, server, serving)
             self._at_work = _AtWork(server, portal, serving)
             self._address = Address(options.address.host, port_of(listening))
@@ -134,6 +132,14 @@ class Server:
         at_work.serving.result()
         self._at_work = None
         self._ends.close()
+
+
+async def _serve(serve: Callable[[], Awaitable[None]]) -> None:
+    """Answer requests until the end. Raises RuntimeError where the app does not start."""
+    try:
+        await serve()
+    except SystemExit as error:
+        raise RuntimeError("the API did not start: uvicorn has logged why") from error
 
 
 async def _begun(server: uvicorn.Server, serving: Future[None]) -> None:

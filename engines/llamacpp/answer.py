@@ -12,7 +12,8 @@ from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
-from engines.llamacpp.loaded import Loaded, Slot
+from engines.llamacpp.loaded import AnswerSlot, Loaded
+from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
@@ -27,7 +28,7 @@ def answer(
 ) -> Generator[Event, None, None]:
     """Yield the events of `Engine.chat`, from a model that is held until the last of them.
 
-    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong and EngineFailed.
+    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong, Unsupported, EngineFailed.
     """
     with lent as loaded:
         began, seed = perf_counter(), actual_seed(request.sampling)
@@ -50,7 +51,7 @@ def answer(
                         if it.writer.stopped:
                             break
                 if not it.writer.stopped:
-                    yield from it.writer.finish(ended=it.decoding.finish == "stop")
+                    yield from it.finish()
             finally:
                 it.remember()
             yield it.done(began, seed)
@@ -65,7 +66,7 @@ class _Answer:
     def __init__(
         self,
         loaded: Loaded,
-        slot: Slot,
+        slot: AnswerSlot,
         request: ChatRequest,
         prompt: Prompt,
         sampler: Sampler,
@@ -76,12 +77,13 @@ class _Answer:
         self._request = request
         self._prompt = prompt
         self._piece = loaded.model.vocabulary.piece
+        # In a prompt as it is, markers mean nothing.
+        self._markers = loaded.markers if request.prompt is None else {}
         self._tokens: list[int] = []
         self.cached = len(slot.cache.tokens)
         with loaded.scheduler.alone():
             self._speculation = _speculation(slot, request)
         self.decoding = Decoding(
-            loaded.scheduler,
             loaded.context,
             slot.cache,
             loaded.model.vocabulary,
@@ -89,28 +91,44 @@ class _Answer:
             self._speculation,
             cancel,
         )
-        stops = (*request.stop, *loaded.dialect.stops)
+        stops = (*request.stop, *(loaded.dialect.stops if request.prompt is None else ()))
         calls = _call_reader(loaded, request)
-        self.writer = Writer(loaded.dialect.splitter(prompt.rendered, calls), stops, calls)
+        splitter = loaded.dialect.splitter(prompt.rendered, calls)
+        self.writer = Writer(splitter, stops, calls)
+        self._logprobs: AttachedLogprobs | None = None
+        if isinstance(sampler, LogprobSampler):
+            self._logprobs = AttachedLogprobs(sampler, splitter)
 
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
         prompt = self._prompt
-        return self.decoding.tokens(prompt.tokens, self._request.max_tokens, stable=prompt.stable)
+        return self._loaded.scheduler.tokens(
+            self.decoding, prompt.tokens, self._request.max_tokens, prompt.stable
+        )
 
     def take(self, token: int) -> Sequence[Event]:
         """Take the next token; returns what it adds to the text, and news of the drafts."""
         self._tokens.append(token)
-        deltas = self.writer.feed(self._piece(token), self._loaded.markers.get(token, ""))
+        if self._logprobs is not None:
+            self._logprobs.take()
+        deltas = self._told(self.writer.feed(self._piece(token), self._markers.get(token, "")))
         if self._speculation is None or self.writer.stopped:
             return deltas
         news = self._speculation.news()
         return [*deltas, news] if news else deltas
 
+    def finish(self) -> Sequence[Event]:
+        """Return what of the text was held back, now that nothing follows."""
+        return self._told(self.writer.finish(ended=self.decoding.finish == "stop"))
+
+    def _told(self, deltas: Sequence[Event]) -> Sequence[Event]:
+        return deltas if self._logprobs is None else self._logprobs.attached(deltas)
+
     def remember(self) -> None:
         """Note the answer's tokens, for when the next prompt of the chat holds its text."""
         known = self._tokens[: self.writer.known]
-        self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
+        if self._request.prompt is None:
+            self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
         self._cache.expect([*self._prompt.tokens, *known])
 
     def done(self, began: float, seed: int) -> Done:
@@ -150,16 +168,19 @@ def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
 
 
 def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) -> Sampler:
-    """Open the sampler of this answer. Raises GrammarInvalid."""
+    """Open the sampler of this answer. Raises GrammarInvalid, Unsupported."""
     begun: list[int] = []
-    last = request.messages[-1]
-    if request.sampling.guided and last.role == "assistant":
+    last = request.messages[-1] if request.prompt is None else None
+    if request.sampling.guided and last is not None and last.role == "assistant":
         # The grammar also holds for what is gone on with.
         begun = loaded.model.vocabulary.tokenise(last.text)
-    sampler = open_sampler(
-        loaded.native, loaded.model, request.sampling, seed, prior=prompt.tokens, begun=begun
-    )
-    return steered(loaded, request, prompt, sampler)
+    native, model, sampling = loaded.native, loaded.model, request.sampling
+    sampler = open_sampler(native, model, sampling, seed, prior=prompt.tokens, begun=begun)
+    if request.prompt is None:
+        sampler = steered(loaded, request, prompt, sampler)
+    if sampling.logprobs is None:
+        return sampler
+    return LogprobSampler(native, model, sampler, sampling.logprobs)
 
 
 def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
@@ -169,7 +190,7 @@ def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
 
 
-def _speculation(slot: Slot, request: ChatRequest) -> Speculation | None:
+def _speculation(slot: AnswerSlot, request: ChatRequest) -> Speculation | None:
     """Begin the drafting of this answer; None if nothing shall or can draft."""
     if request.mtp != "off":
         slot.choose(request.mtp)

@@ -67,7 +67,7 @@ def context_params(api: Any, plan: LoadPlan) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BatchPart:
     """What one evaluation has of one sequence: `tokens` from position `start` on.
 
     outputs: how many of them, the last ones, get logits to draw from.
@@ -125,7 +125,7 @@ class Batch:
         self.native.n_tokens = len(tokens)
         self._put(0, tokens, start, outputs)
 
-    def fill_parts(self, parts: Iterable[Part]) -> None:
+    def fill_parts(self, parts: Iterable[BatchPart]) -> None:
         """Hold the tokens of several sequences, part behind part."""
         at = 0
         for part in parts:
@@ -257,9 +257,9 @@ class Context(NativeContext):
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
         """Evaluate tokens of the first sequence alone, as `evaluate_parts`."""
-        return self.evaluate_parts((Part(tokens, start, outputs),))
+        return self.evaluate_parts((BatchPart(tokens, start, outputs),))
 
-    def evaluate_parts(self, parts: Sequence[Part]) -> int:
+    def evaluate_parts(self, parts: Sequence[BatchPart]) -> int:
         """Evaluate at most `batch_size` tokens; returns the result code.
 
         parts: at most one of each sequence, in the order of their numbers: llama.cpp evaluates

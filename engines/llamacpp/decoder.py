@@ -21,31 +21,27 @@ of a step that stay where a draft did not are evaluated once more then, in one c
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from sys import maxsize
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, GrammarInvalid
 from engines.llamacpp.cache import KvCache
-from engines.llamacpp.context import ABORTED, NO_ROOM, Context, Part
+from engines.llamacpp.context import ABORTED, NO_ROOM, BatchPart, Context
 from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import FinishReason
-
-if TYPE_CHECKING:
-    # It knows the answers that it runs: at run time neither can import the other first.
-    from engines.llamacpp.scheduler import Scheduler
 
 _SHORT: Final = 32
 """Tokens of a prompt that take hardly longer to evaluate than one more call."""
 
 
 @dataclass
-class Run:
+class DrawnRun:
     """The tokens that a step gave an answer.
 
     first: the place of the first in the sequence; the cache may hold all but the last. finish: why
@@ -59,10 +55,10 @@ class Run:
 
 
 class Decoding:
-    """An answer being decoded; `tokens` yields its tokens, but not the end marker.
+    """An answer being decoded, a part of one evaluation after the other.
 
-    What has no underscore and is not listed here is for the scheduler, which calls it while nobody
-    else works in the context.
+    `Scheduler.tokens` yields its tokens. All else that it does is for the scheduler, which calls it
+    while nobody else works in the context.
 
     speculation: what drafts for this answer, None if nothing does.
     finish: why it ended, once it has.
@@ -74,7 +70,6 @@ class Decoding:
 
     def __init__(
         self,
-        scheduler: Scheduler,
         context: Context,
         cache: KvCache,
         vocabulary: Vocabulary,
@@ -82,7 +77,6 @@ class Decoding:
         speculation: Speculation | None,
         cancel: CancelToken,
     ) -> None:
-        self._scheduler = scheduler
         self._context = context
         self._cache = cache
         self._vocabulary = vocabulary
@@ -93,57 +87,40 @@ class Decoding:
         self.finish: FinishReason = "stop"
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
         self.evaluated = self.decoded = 0
-        self.runs: list[Run] = []  # drawn, and not taken yet: two at most
+        self.runs: list[DrawnRun] = []  # drawn, and not taken yet: two at most
         self.waits = False  # somebody waits for the next run
         self.error: Exception | None = None
         self._beside_s = 0.0  # spent on drafts since the last step was told, and not in a step
         self._pending: list[int] = []  # to be evaluated before the next token can be drawn
         self._stops: list[int] = []  # lengths of the sequence at which an evaluation has to end
-        self._latest: Run | None = None
+        self._latest: DrawnRun | None = None
         self._given = 0  # the length of the prompt and of what was given out
         self._left = 0  # tokens that may still be drawn
         self._last_row = 0  # of this answer, in the last evaluation that had some of it
         self._began = self._proposed_s = 0.0
 
-    def tokens(
+    def begin(
         self, prompt: Sequence[int], max_tokens: int | None, stable: int | None = None
-    ) -> Generator[int, None, None]:
-        """Continue `prompt`, whose beginning the cache holds. Raises EngineFailed.
+    ) -> None:
+        """Begin to continue `prompt`, whose beginning the cache holds.
 
-        stable: how many tokens of it the next prompt will surely begin with; None for all.
-        Whenever it ends, the cache holds the prompt and the tokens that were given out, the last
-        of them perhaps not yet, as if there had been no drafts; or, where a memory goes back as a
-        whole, those before the last step.
+        max_tokens: at least one; None sets no limit. stable: how many tokens of it the next prompt
+        will surely begin with; None for all.
         """
-        if max_tokens == 0:
-            self.finish = "length"
-            return
         self._read(prompt, len(prompt) if stable is None else stable)
         self._left = max_tokens or maxsize
-        with self._scheduler.taking_part(self):
-            while True:
-                run = self._scheduler.next_run(self)
-                if run is None:
-                    self.finish = "cancelled"
-                    return
-                for number, token in enumerate(run.tokens, start=1):
-                    self._given = run.first + number
-                    if number == len(run.tokens):
-                        self._scheduler.offer(self, run)
-                    yield token
-                    if self.cancel.cancelled:
-                        self.finish = "cancelled"
-                        return
-                if run.finish is not None:
-                    self.finish = run.finish
-                    return
+
+    def give(self, run: DrawnRun, number: int) -> int:
+        """Give out token `number` of a run, counted from 0."""
+        self._given = run.first + number + 1
+        return run.tokens[number]
 
     @property
     def reads(self) -> bool:
         """Whether a prompt is to be evaluated before there is a token to draw."""
         return bool(self._stops)
 
-    def part(self, room: int, others: int) -> Part:
+    def part(self, room: int, others: int) -> BatchPart:
         """Return what the next evaluation shall have of this answer.
 
         room: most tokens of it. others: answers that are written in the same evaluation.
@@ -155,7 +132,7 @@ class Decoding:
             self._cache.checkpoint()
             count = min(room, self._stops[0] - held)
             tokens = self._pending[:count]
-            return Part(tokens, held, int(count == len(self._pending)), self.sequence)
+            return BatchPart(tokens, held, int(count == len(self._pending)), self.sequence)
         run = self._latest
         if run is None:
             raise RuntimeError("there is no token to go on from")
@@ -171,9 +148,9 @@ class Decoding:
             if drafts:
                 self._cache.mark()
         self._proposed_s = perf_counter() - began
-        return Part((*again, *drafts), held, 1 + len(drafts), self.sequence)
+        return BatchPart((*again, *drafts), held, 1 + len(drafts), self.sequence)
 
-    def took(self, part: Part, began: float, evaluated_s: float, *, shared: bool) -> None:
+    def took(self, part: BatchPart, began: float, evaluated_s: float, *, shared: bool) -> None:
         """Draw from the logits of an evaluation that had `part` of this answer.
 
         began: when the step did, by `time.perf_counter`. evaluated_s: what evaluating took.
@@ -206,7 +183,7 @@ class Decoding:
         self.decoded += len(run)
         self._note(run, place)
 
-    def drop(self, part: Part, result: int) -> None:
+    def drop(self, part: BatchPart, result: int) -> None:
         """Give up after an evaluation that had `part` of it was aborted, or failed."""
         self._recover(part)
         if result == ABORTED:
@@ -221,7 +198,7 @@ class Decoding:
             "Ask again; if that does not help, start a new chat.",
         )
 
-    def go_back(self, part: Part) -> None:
+    def go_back(self, part: BatchPart) -> None:
         """Go back to before an evaluation that had `part` of it and failed, to try it again."""
         rest = self._pending[len(part.tokens) :]
         known = [*self._cache.tokens, *part.tokens[: len(self._pending)]]
@@ -258,7 +235,7 @@ class Decoding:
         self._pending = list(prompt[held:])
         self._given = length
 
-    def _have_read(self, part: Part) -> None:
+    def _have_read(self, part: BatchPart) -> None:
         del self._pending[: len(part.tokens)]
         held = len(self._cache.tokens)
         self._stops = [stop for stop in self._stops if stop > held]
@@ -288,14 +265,14 @@ class Decoding:
 
     def _note(self, drawn: list[int], first: int) -> None:
         """Note what was drawn, as far as the answer goes; the first of it has the place `first`."""
-        run = Run(drawn, first, None)
+        run = DrawnRun(drawn, first, None)
         for number, token in enumerate(drawn):
             if self._vocabulary.ends_generation(token):
-                run = Run(drawn[:number], first, "stop")
+                run = DrawnRun(drawn[:number], first, "stop")
                 break
             self._left -= 1
             if not self._left or first + number >= self._context.size:
-                run = Run(drawn[: number + 1], first, "length")
+                run = DrawnRun(drawn[: number + 1], first, "length")
                 break
         self._latest = run
         self.runs.append(run)
@@ -315,7 +292,7 @@ class Decoding:
         self.decode_s += spent
         return again
 
-    def _recover(self, part: Part) -> None:
+    def _recover(self, part: BatchPart) -> None:
         drafts = max(0, part.outputs - 1)
         self._cache.recover(part.tokens, part.start + len(part.tokens) - drafts)
         if self._speculation is not None:

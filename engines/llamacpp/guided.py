@@ -14,7 +14,7 @@ from engines.llamacpp.json_schema import grammar_of
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
-from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, penalises
+from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, weighs
 from engines.types import Sampling
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ def open_sampler(
     prior: Sequence[int],
     begun: Sequence[int] = (),
 ) -> Sampler:
-    """Open the sampler of an answer. Raises GrammarInvalid.
+    """Open the sampler of an answer. Raises GrammarInvalid, Unsupported.
 
     prior: tokens of the prompt, of which the last `repeat_last_n` count as repetition.
     begun: those at its end with which the answer has begun; the grammar covers them, too.
     """
     if sampling.guided:
         return _open_guided(native, model, sampling, seed, prior, begun)
-    if sampling.temperature <= 0 and not penalises(sampling):
+    if sampling.temperature <= 0 and not weighs(sampling):
         return Greedy(native, model.vocabulary.size)
     return ChainSampler(native, model.vocabulary.size, sampling, seed, prior)
 

@@ -40,7 +40,7 @@ _A_TURN: Final = 8
 """Of so many answers one is drafted by each in turn, however little it promises."""
 
 
-class Slot:
+class AnswerSlot:
     """A sequence of the context, in which one answer at a time is written.
 
     able: what drafts, one for each drafter; the first is the plan's. None where nothing can be
@@ -104,7 +104,7 @@ class Loaded:
     markers: dict[int, str]
     context: Context
     scheduler: Scheduler
-    slots: tuple[Slot, ...]
+    slots: tuple[AnswerSlot, ...]
     prompter: Prompter
     report: LoadedModel
     costs: tuple[Costs, ...]
@@ -120,7 +120,7 @@ class Loaded:
         return self.slots[0].cache.known(chat)
 
     @contextmanager
-    def slot(self, prompt: Sequence[int], chat: str | None, mode: MtpMode) -> Iterator[Slot]:
+    def slot(self, prompt: Sequence[int], chat: str | None, mode: MtpMode) -> Iterator[AnswerSlot]:
         """Have a slot for one answer, whose cache holds what it can of the prompt.
 
         Raises NotEnoughMemory or EngineFailed; where this is `lost` then, it must be closed.
@@ -145,7 +145,7 @@ class Loaded:
             with self.scheduler.alone():
                 slot.busy = False
 
-    def _choose(self, prompt: Sequence[int], chat: str | None) -> Slot:
+    def _choose(self, prompt: Sequence[int], chat: str | None) -> AnswerSlot:
         """Choose the free slot that has most of the prompt, and is the chat's or loses little else.
 
         Where none has, an empty one, and otherwise the one used longest ago. What it does not have
@@ -276,7 +276,7 @@ def prepare_loaded(
         )
         shared = [SharedCosts(alone) for alone in costs]
 
-        def slot(cache: KvCache, drafting: Draftings) -> Slot:
+        def slot(cache: KvCache, drafting: Draftings) -> AnswerSlot:
             able = [
                 Speculation(
                     each,
@@ -288,7 +288,7 @@ def prepare_loaded(
                 )
                 for its, each in zip(shared, drafting.each, strict=bool(shared))
             ]
-            return Slot(cache, drafting, able, scheduler.flag)
+            return AnswerSlot(cache, drafting, able, scheduler.flag)
 
         slots = tuple(map(slot, caches, draftings))
         first = slots[0].speculation

@@ -13,12 +13,12 @@ Readers that take their time miss steps, and hold nobody up.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 
-from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, Context, Part
-from engines.llamacpp.decoder import Decoding, Run
+from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, BatchPart, Context
+from engines.llamacpp.decoder import Decoding, DrawnRun
 
 
 class Scheduler:
@@ -58,8 +58,40 @@ class Scheduler:
                 self._working = False
                 self._changed.notify_all()
 
+    def tokens(
+        self,
+        answer: Decoding,
+        prompt: Sequence[int],
+        max_tokens: int | None,
+        stable: int | None = None,
+    ) -> Generator[int, None, None]:
+        """Yield the tokens that continue `prompt`, but not the end marker. See `Decoding.begin`.
+
+        Raises EngineFailed, GrammarInvalid. Whenever it ends, the cache holds the prompt and the
+        tokens that were given out, the last of them perhaps not yet, as if there had been no
+        drafts; or, where a memory goes back as a whole, those before the last step.
+        """
+        if max_tokens == 0:
+            answer.finish = "length"
+            return
+        answer.begin(prompt, max_tokens, stable)
+        with self._taking_part(answer):
+            while (run := self._next_run(answer)) is not None:
+                for number in range(len(run.tokens)):
+                    token = answer.give(run, number)
+                    if number + 1 == len(run.tokens):
+                        self._offer(answer, run)
+                    yield token
+                    if answer.cancel.cancelled:
+                        answer.finish = "cancelled"
+                        return
+                if run.finish is not None:
+                    answer.finish = run.finish
+                    return
+            answer.finish = "cancelled"
+
     @contextmanager
-    def taking_part(self, answer: Decoding) -> Iterator[None]:
+    def _taking_part(self, answer: Decoding) -> Iterator[None]:
         """Let an answer take part in steps; at the end its cache is as it leaves it."""
         with self._changed:
             self._ready.append(answer)
@@ -74,10 +106,10 @@ class Scheduler:
             with self.alone():
                 answer.settle()
 
-    def next_run(self, answer: Decoding) -> Run | None:
+    def _next_run(self, answer: Decoding) -> DrawnRun | None:
         """Return the next tokens of an answer; None where a cancel came first.
 
-        Raises what went wrong with this answer: EngineFailed, GrammarInvalid.
+        Raises what went wrong with this answer.
         """
 
         def settled() -> bool:
@@ -107,7 +139,7 @@ class Scheduler:
             raise answer.error
         return None
 
-    def offer(self, answer: Decoding, run: Run) -> None:
+    def _offer(self, answer: Decoding, run: DrawnRun) -> None:
         """Let the last token of a run be gone on from: its reader has it."""
         with self._changed:
             if not run.offered and run.finish is None:
@@ -147,7 +179,7 @@ class Scheduler:
         reading = [answer for answer in step if answer.reads]
         room = self._context.batch_size
         most = room // (len(writing) + bool(reading)) if step else room
-        parts: dict[Decoding, Part] = {}
+        parts: dict[Decoding, BatchPart] = {}
         began = perf_counter()
         for answer in writing:
             self._ask(answer, most, len(writing) - 1, parts)
@@ -158,14 +190,16 @@ class Scheduler:
                 room -= len(parts[answer].tokens) if answer in parts else 0
         self._evaluate(dict(sorted(parts.items(), key=_sequence)), began)
 
-    def _ask(self, answer: Decoding, room: int, others: int, parts: dict[Decoding, Part]) -> None:
+    def _ask(
+        self, answer: Decoding, room: int, others: int, parts: dict[Decoding, BatchPart]
+    ) -> None:
         """Add an answer's part; what goes wrong with that ends this answer, and no other."""
         try:
             parts[answer] = answer.part(room, others)
         except Exception as error:  # noqa: BLE001  raised again where the answer is read
             answer.error = error
 
-    def _evaluate(self, parts: dict[Decoding, Part], began: float) -> None:
+    def _evaluate(self, parts: dict[Decoding, BatchPart], began: float) -> None:
         if not parts:
             return
         asked = perf_counter()
@@ -187,7 +221,7 @@ class Scheduler:
             for answer, part in parts.items():
                 answer.go_back(part)
             for answer in parts:
-                alone: dict[Decoding, Part] = {}
+                alone: dict[Decoding, BatchPart] = {}
                 self._ask(answer, self._context.batch_size, 0, alone)
                 self._evaluate(alone, began)
 
@@ -198,5 +232,5 @@ class Scheduler:
             self._changed.notify_all()
 
 
-def _sequence(entry: tuple[Decoding, Part]) -> int:
+def _sequence(entry: tuple[Decoding, BatchPart]) -> int:
     return entry[1].sequence

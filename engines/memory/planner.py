@@ -169,13 +169,13 @@ def _side_by_side(
 ) -> LoadPlan:
     """Return the plan with as many answers at once as were asked for, or cost little memory."""
     alone = judged.fit(plan, drafter)
-    if load_options.parallel is not None or alone.verdict == "no":
+    if load_options.parallel is not None or alone.verdict != "fits":
         return plan
     for count in range(MOST_PLANNED, 1, -1):
         several = replace(plan, parallel=count)
         fit = judged.fit(several, drafter)
         cheap = fit.need_bytes - alone.need_bytes <= fit.have_bytes // _MORE_PART
-        if cheap and fit.verdict == alone.verdict:
+        if cheap and fit.verdict == "fits":
             return several
     return plan
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import Cancelled, EngineError, ServerFailed, Unsupported
+from engines.openai.fitting import tokenizing
 from engines.openai.via import Via
 from engines.types import Ranking, Vectors
 
@@ -22,10 +23,7 @@ _NO_TEXT: Final = "The server cannot turn tokens into text."
 
 def tokenize(via: Via, text: str, cancel: CancelToken, *, special: bool) -> tuple[int, ...]:
     """Ask for a text's tokens. Raises EngineError, Unsupported; Cancelled."""
-    if via.kind == "llama-server":
-        body = {"content": text, "add_special": special, "parse_special": special}
-    else:
-        body = {"model": via.model, "prompt": text, "add_special_tokens": special}
+    body = tokenizing(via, text, special=special)
     with _asking(via, cancel) as (client, connection):
         tokens = client.tokenize(body, connection)
     if tokens is None:

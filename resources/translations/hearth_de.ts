@@ -6463,13 +6463,13 @@
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Answers at once with llama.cpp</source>
-      <translation type="unfinished" />
+      <translation>Antworten zugleich mit llama.cpp</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
       <source>Each takes memory for a context of its own. Automatic is as many as take little.</source>
-      <translation type="unfinished" />
+      <translation>Jede braucht Speicher für einen eigenen Kontext. Automatisch sind es so viele, wie wenig davon brauchen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -7547,8 +7547,8 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>side by side, as fast as llama.cpp's own server</source>
-      <translation type="unfinished" />
+      <source>side by side</source>
+      <translation>nebeneinander</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -8336,7 +8336,7 @@
     <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>parallel concurrent slots</source>
-      <translation type="unfinished" />
+      <translation>parallel gleichzeitig slots</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
@@ -9154,26 +9154,6 @@
       <translation>„Offline bleiben“ ist an, deshalb wurde nichts an {0} gesendet.</translation>
     </message>
     <message>
-      <location filename="../../app/net/collector.py" />
-      <source>send traces</source>
-      <translation>Spuren senden</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/collector.py" />
-      <source>{0} did not take the traces.</source>
-      <translation>{0} hat die Spuren nicht angenommen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/collector.py" />
-      <source>It answered {0} {1}.</source>
-      <translation>Er hat mit {0} {1} geantwortet.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/collector.py" />
-      <source>Check the address under “Send traces to” in the settings.</source>
-      <translation>Prüfe die Adresse unter „Spuren senden an“ in den Einstellungen.</translation>
-    </message>
-    <message>
       <location filename="../../app/net/endpoint.py" />
       <source>“{0}” is not the address of a Hub.</source>
       <translation>„{0}“ ist nicht die Adresse eines Hubs.</translation>
@@ -9422,6 +9402,57 @@
       <location filename="../../app/net/listening.py" />
       <source>Choose another address or port.</source>
       <translation>Wähle eine andere Adresse oder einen anderen Port.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>send traces</source>
+      <translation>Spuren senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <location filename="../../app/services/engines/servers.py" />
+      <source>look at a server</source>
+      <translation>einen Server ansehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>{0} did not take the traces.</source>
+      <translation>{0} hat die Spuren nicht angenommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It answered {0} {1}.</source>
+      <translation>Er hat mit {0} {1} geantwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Check the address under “Send traces to” in the settings.</source>
+      <translation>Prüfe die Adresse unter „Spuren senden an“ in den Einstellungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>The server at {0} did not show its metrics.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Check its token.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>No server of Hearth’s answers at {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It is not running, or listens elsewhere.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Turn it on under Engines.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/net/opening.py" />
@@ -10299,11 +10330,6 @@
       <location filename="../../app/services/engines/servers.py" />
       <source>Add it under Servers, or choose another one.</source>
       <translation>Füge ihn unter „Server“ hinzu oder wähle einen anderen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/servers.py" />
-      <source>look at a server</source>
-      <translation>einen Server ansehen</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
@@ -11647,6 +11673,96 @@ You may write several calls, one behind the other. Their results come with the n
       <translation>Das System konnte keinen Prozess starten: {0}.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model cannot turn texts into vectors.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>It is made to judge how well documents answer a question.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose an embedding model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model cannot judge documents.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>It turns texts into vectors.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose a model that is made to rank.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model could not read the texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>llama.cpp could not evaluate them (result {0}).</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Try again with shorter texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model gave nothing for a text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>llama.cpp made no vector of its tokens.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose another embedding model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>A text is too long for the model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Send shorter texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>There is nothing to read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The text number {0} is empty.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Leave it out, or send some text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>Hearth uses LoRA adapters with vLLM only.</source>
       <translation>Hearth verwendet LoRA-Adapter nur mit vLLM.</translation>
@@ -11658,17 +11774,17 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
-      <source>{0} is no token.</source>
+      <source>The model cannot answer.</source>
       <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
-      <source>This model’s vocabulary has the tokens 0 to {0}.</source>
+      <source>It is an embedding model, or one that ranks texts: it writes none.</source>
       <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
-      <source>Send tokens of this model.</source>
+      <source>Choose a chat model.</source>
       <translation type="unfinished" />
     </message>
     <message>
@@ -11678,13 +11794,19 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
-      <source>It is loaded into llama.cpp for chats.</source>
+      <source>It is made for chats.</source>
       <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
-      <source>Ask a model of vLLM’s that is made for this.</source>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>Choose a model that is made for this.</source>
       <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>It runs on the processor. On the graphics card: {0}</source>
+      <translation>Es läuft auf dem Prozessor. Auf der Grafikkarte: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
@@ -11695,11 +11817,6 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/engine.py" />
       <source>judge documents</source>
       <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/engine.py" />
-      <source>It runs on the processor. On the graphics card: {0}</source>
-      <translation>Es läuft auf dem Prozessor. Auf der Grafikkarte: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -11930,11 +12047,13 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
+      <location filename="../../engines/openai/body.py" />
       <source>The schema of the answer cannot be used.</source>
       <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
+      <location filename="../../engines/openai/body.py" />
       <source>Change the schema, or ask without it.</source>
       <translation type="unfinished" />
     </message>
@@ -12171,7 +12290,7 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/loaded.py" />
       <source>The model did not fit the memory any more, and was unloaded.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell passte nicht mehr in den Speicher und wurde entladen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/model.py" />
@@ -12357,6 +12476,21 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
+      <source>There is nothing to go on from.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>The prompt is empty, and this model has no token that begins a text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>Send a prompt with some text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
       <source>There is nothing to answer.</source>
       <translation>Es gibt nichts zu beantworten.</translation>
     </message>
@@ -12509,6 +12643,21 @@ You may write several calls, one behind the other. Their results come with the n
       <translation>Der Test ließ sich nicht starten: {0}.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>{0} is no token.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>This model’s vocabulary has the tokens 0 to {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>Send tokens of this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>There is not enough memory for “{0}” in vLLM: it needs {1}, and {2} may be taken on {3}.</source>
       <translation>Für „{0}“ in vLLM ist nicht genug Speicher da: Es braucht {1}, und {2} dürfen belegt werden ({3}).</translation>
@@ -12618,7 +12767,7 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/memory/equivalent.py" />
       <source>With llama.cpp each of {0} answers at once takes memory for a context of its own.</source>
-      <translation type="unfinished" />
+      <translation>Mit llama.cpp braucht jede von {0} gleichzeitigen Antworten Speicher für einen eigenen Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -13803,6 +13952,11 @@ You may write several calls, one behind the other. Their results come with the n
       <translation>Lass die Antwort neu schreiben, oder schreib „weiter“ als nächste Nachricht.</translation>
     </message>
     <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>It is no JSON.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/openai/client.py" />
       <location filename="../../engines/openai/reading.py" />
       <location filename="../../engines/remote/engine.py" />
@@ -14163,6 +14317,26 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support a presence penalty; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support a frequency penalty; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support logit bias; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not tell how likely tokens were.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
       <source>This server accepts no seed; the same question may be answered differently.</source>
       <translation>Dieser Server nimmt keinen Seed an; dieselbe Frage kann anders beantwortet werden.</translation>
     </message>
@@ -14209,11 +14383,6 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>It has no such thing for this model, or was started without it.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/openai/vectors.py" />
-      <source>Choose a model that is made for this.</source>
       <translation type="unfinished" />
     </message>
     <message>
@@ -14275,6 +14444,21 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/overflow.py" />
       <source>Shorten it, or load the model with a larger context.</source>
       <translation>Kürze sie oder lade das Modell mit größerem Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>The prompt is too long for the model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>It takes {0} tokens, and the context has {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>Shorten the prompt, or choose a larger context.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/overflow.py" />

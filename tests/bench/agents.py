@@ -4,7 +4,8 @@ python tests/bench/agents.py --server PATH [--agent claude|codex|opencode]... [-
 
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. The requests
 are those of `tests/support/agents/recorded`, of twenty turns each, sent to `hearth serve` and to
-llama-server in turn, at the address that the agent asks, with one token as the answer. So what is
+llama-server in turn, at the address that the agent asks, with one token as the answer, and without
+tools that are no plain functions, which llama-server leaves out or refuses. So what is
 timed is the way to the first token, by the client's clock. The model is made, with random weights
 (with --large 0.32 billion parameters in Q8_0, else a small one in F16), and its template is
 ChatML's with tools.
@@ -63,7 +64,8 @@ TEMPLATE = (
     "{%- elif message.role != 'system' or not loop.first %}"
     "<|im_start|>{{ message.role }}\n{{ message.content }}"
     "{%- for call in message.tool_calls or [] %}"
-    "\n<tool_call>\n{{ (call.function or call) | tojson }}\n</tool_call>"
+    "{%- set its = call.function %}\n<tool_call>\n{{ its.name }} "
+    "{{ its.arguments if its.arguments is string else its.arguments | tojson }}\n</tool_call>"
     "{%- endfor %}<|im_end|>\n"
     "{%- endif %}{%- endfor %}"
     "{%- if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -197,8 +199,13 @@ def llama(program: Path, model: Path) -> Iterator[Asked]:
 
 
 def session(agent: str, turns: int) -> list[tuple[str, dict[str, Any]]]:
+    """The requests of a session, with the tools that both servers know: plain functions."""
     found = json.loads(lzma.decompress((RECORDED / f"{agent}.json.xz").read_bytes()))
-    return [(path, body) for path, body in found if body.get("tools")][: turns + 1]
+    for _, body in found:
+        body["tools"] = [
+            it for it in body.get("tools") or () if it.get("type", "function") == "function"
+        ]
+    return [(path, body) for path, body in found if body["tools"]][: turns + 1]
 
 
 def measure(agent: str, turns: int, program: Path, model: Path, folder: Path) -> bool:
@@ -224,6 +231,8 @@ def measure(agent: str, turns: int, program: Path, model: Path, folder: Path) ->
     low, high = min(times[1:]), max(times[1:])
     print(f"  time to the first token over llama-server's: first {times[0]:.2f},"
           f" then median {median(times[1:]):.2f}, {low:.2f} to {high:.2f}")  # fmt: skip
+    print(f"  in seconds, median of the later ones: {median(it.first_s for it in ours[1:]):.2f}"
+          f" and {median(it.first_s for it in theirs[1:]):.2f}")  # fmt: skip
     print(f"  after a restart: {anew:.3f} of the prompt is read anew, in {again.first_s:.2f} s"
           f" (at first {ours[0].first_s:.2f} s)")  # fmt: skip
     return read <= read_there and median(times) <= 1.0 and anew <= RESTART_BAR

@@ -25,7 +25,7 @@ def main(path: Path, context: int, depth: int, drafter: Path | None, *, mmap: bo
     header = read_header(path)
     drafting = DraftNeed(depth, read_header(drafter) if drafter else None)
     buffers = Sizer().buffers(plan, CancelToken())
-    split = need_by_library(buffers, header, plan.context, plan.kv_type, plan.batch, drafting, plan.parallel)
+    split = need_by_library(buffers, header, plan.context, plan.kv_type, plan.batch, drafting)
     estimate = split.parts.total
     load_native()
     before = resident_bytes()

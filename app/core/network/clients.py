@@ -51,7 +51,8 @@ class ApiUse:
 
     started: seconds since 1970. seconds: how long it took. client: its name; "" for one without a
     key that is valid. address: of the computer that it came from; port: of the server. model: the
-    id of the one that answered, "" for none. received, sent: bytes of the bodies. status: of HTTP.
+    id of the one that answered, "" for none. received, sent: bytes of the bodies. status: of HTTP,
+    0 where the client had gone before.
     """
 
     started: float

@@ -90,10 +90,8 @@ def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
 
 def _set_for_vllm(settings: Settings) -> LoadPlan:
     lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
-    chats = settings.vllm_parallel
     return replace(
         _NOTHING,
-        parallel=1 if chats == Settings().vllm_parallel else chats,
         memory_share=settings.vllm_memory / 100 or None,
         tensor_parallel=settings.vllm_cards,
         nodes=settings.vllm_nodes,

@@ -62,10 +62,8 @@ def _answer(
     greedy = replace(request.sampling, temperature=0.0)
     vocabulary = loaded.model.vocabulary
     with closing(open_sampler(loaded.native, loaded.model, greedy, 0, prompt)) as sampler:
-        decoding = Decoding(
-            loaded.scheduler, loaded.context, cache, vocabulary, sampler, speculation, cancel
-        )
-        tokens = list(decoding.tokens(prompt, count))
+        decoding = Decoding(loaded.context, cache, vocabulary, sampler, speculation, cancel)
+        tokens = list(loaded.scheduler.tokens(decoding, prompt, count))
     if cancel.cancelled:
         raise Cancelled
     return tokens

@@ -14,7 +14,7 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineFailed
 from engines.llamacpp import vocabulary as vocabularies
-from engines.llamacpp.context import ABORTED, EVALUATED, Context, Part
+from engines.llamacpp.context import ABORTED, EVALUATED, BatchPart, Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import give_back_memory
 from engines.types import Event, LoadPlan, PromptReady, Sampling, TextDelta
@@ -135,7 +135,7 @@ def test_an_aborted_prompt_does_no_harm(
     evaluate = Context.evaluate_parts
     starts: list[int] = []
 
-    def cancel_in_the_third(self: Context, parts: Sequence[Part]) -> int:
+    def cancel_in_the_third(self: Context, parts: Sequence[BatchPart]) -> int:
         starts.append(parts[0].start)
         if len(starts) < 3:
             return evaluate(self, parts)
@@ -173,7 +173,7 @@ def test_a_cancel_interrupts_the_evaluation_of_a_long_prompt(
     results = []
     evaluate = Context.evaluate_parts
 
-    def announced(self: Context, parts: Sequence[Part]) -> int:
+    def announced(self: Context, parts: Sequence[BatchPart]) -> int:
         inside.set()
         results.append(evaluate(self, parts))
         return results[-1]

@@ -14,7 +14,7 @@ from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch
 from engines.llamacpp import engine as llamacpp_engine
 from engines.llamacpp import loaded as loading
-from engines.llamacpp.context import Context, Part
+from engines.llamacpp.context import BatchPart, Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.speculative.cost_book import CostBook
@@ -356,7 +356,7 @@ def test_a_cancel_within_a_trial_leaves_the_marked_state(
     loaded.slots[0].cache.clear()
     cancel, evaluate, trials = CancelToken(), Context.evaluate_parts, 0
 
-    def interrupted(self: Context, parts: Sequence[Part]) -> int:
+    def interrupted(self: Context, parts: Sequence[BatchPart]) -> int:
         nonlocal trials
         trials += parts[0].outputs > 1
         if trials == 9:

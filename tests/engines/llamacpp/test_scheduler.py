@@ -13,7 +13,7 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
-from engines.llamacpp.context import EVALUATED, Context, Part
+from engines.llamacpp.context import EVALUATED, BatchPart, Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.resume.states import StateFolder
 from engines.types import ChatRequest, Event, PromptReady, TextDelta
@@ -31,7 +31,7 @@ QUESTIONS = (
     "What does Hearth send over the network?",
 )
 FAILED = -3
-Evaluate = Callable[[Context, Sequence[Part]], int]
+Evaluate = Callable[[Context, Sequence[BatchPart]], int]
 
 
 def at_once(engine: LlamaCppEngine, requests: Sequence[ChatRequest]) -> list[list[Event]]:
@@ -51,12 +51,12 @@ def one_by_one(engine: LlamaCppEngine, requests: Sequence[ChatRequest]) -> list[
 
 
 @pytest.fixture
-def steps(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Part]]:
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[BatchPart]]:
     """What each evaluation had, in their order."""
-    seen: list[Sequence[Part]] = []
+    seen: list[Sequence[BatchPart]] = []
     evaluate = Context.evaluate_parts
 
-    def noted(context: Context, parts: Sequence[Part]) -> int:
+    def noted(context: Context, parts: Sequence[BatchPart]) -> int:
         seen.append(parts)
         return evaluate(context, parts)
 
@@ -73,7 +73,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("depth", [None, 3])
 def test_answers_side_by_side_have_the_texts_they_have_alone(
-    load: Load, depth: int | None, steps: list[Sequence[Part]]
+    load: Load, depth: int | None, steps: list[Sequence[BatchPart]]
 ) -> None:
     engine = load(STARTER, drafter=STARTER_DRAFTER, parallel=4)
     requests = [ask(question, max_tokens=64) for question in QUESTIONS[:4]]
@@ -109,7 +109,7 @@ def test_drafts_of_each_sequence_are_its_own(load: Load, pair: Pair) -> None:
 
 
 def test_a_long_prompt_makes_no_running_answer_wait_longer_than_one_slice(
-    load: Load, slow: Path, steps: list[Sequence[Part]]
+    load: Load, slow: Path, steps: list[Sequence[BatchPart]]
 ) -> None:
     engine = load(slow, context=2048, batch=64, parallel=3, kept_bytes=0)
     begun, done = threading.Barrier(3), threading.Event()
@@ -148,7 +148,7 @@ def test_a_long_prompt_makes_no_running_answer_wait_longer_than_one_slice(
 
 
 def test_running_answers_get_equal_steps(
-    load: Load, slow: Path, steps: list[Sequence[Part]]
+    load: Load, slow: Path, steps: list[Sequence[BatchPart]]
 ) -> None:
     engine = load(slow, parallel=4)
     requests = [ask(f"Question {number}", max_tokens=24) for number in range(4)]
@@ -208,7 +208,7 @@ def test_a_cancel_or_a_close_ends_one_answer_and_no_other(load: Load) -> None:
 
 
 def test_a_cancel_while_a_prompt_waits_ends_it_within_one_slice(
-    load: Load, slow: Path, steps: list[Sequence[Part]]
+    load: Load, slow: Path, steps: list[Sequence[BatchPart]]
 ) -> None:
     engine = load(slow, context=2048, batch=64, parallel=2)
     cancel = CancelToken()
@@ -233,7 +233,7 @@ def test_a_cancel_while_a_prompt_waits_ends_it_within_one_slice(
 def failing_for(sequence: int, result: int, evaluate: Evaluate) -> Evaluate:
     """An evaluation that fails whenever it has something of one sequence."""
 
-    def evaluated(context: Context, parts: Sequence[Part]) -> int:
+    def evaluated(context: Context, parts: Sequence[BatchPart]) -> int:
         if any(part.sequence == sequence for part in parts):
             return result
         return evaluate(context, parts)
@@ -281,7 +281,7 @@ def test_a_step_that_fails_for_all_together_is_done_for_each_alone(
     expected = [text_of(events) for events in one_by_one(engine, requests)]
     evaluate, failed = Context.evaluate_parts, 0
 
-    def alone_only(context: Context, parts: Sequence[Part]) -> int:
+    def alone_only(context: Context, parts: Sequence[BatchPart]) -> int:
         nonlocal failed
         if len(parts) > 1:
             failed += 1
@@ -294,7 +294,7 @@ def test_a_step_that_fails_for_all_together_is_done_for_each_alone(
 
 
 def test_a_prompt_takes_over_what_a_running_answer_has_read(
-    load: Load, random_llama: Path, steps: list[Sequence[Part]]
+    load: Load, random_llama: Path, steps: list[Sequence[BatchPart]]
 ) -> None:
     system = "You answer questions about a desktop app, in short and friendly sentences. " * 6
     engine = load(random_llama, parallel=2)
@@ -372,10 +372,10 @@ def test_rows_are_those_of_the_sequence_that_asks(load: Load) -> None:
     rows = loaded.native.api.llama_get_logits_ith
     alone = []
     for sequence, text in enumerate(texts):
-        assert loaded.context.evaluate_parts((Part(text, 0, 1, sequence),)) == EVALUATED
+        assert loaded.context.evaluate_parts((BatchPart(text, 0, 1, sequence),)) == EVALUATED
         alone.append(rows(loaded.context.pointer, len(text) - 1)[0])
         loaded.slots[sequence].cache._empty()
-    parts = [Part(text, 0, 1, sequence) for sequence, text in enumerate(texts)]
+    parts = [BatchPart(text, 0, 1, sequence) for sequence, text in enumerate(texts)]
     assert loaded.context.evaluate_parts(parts) == EVALUATED
     for sequence, text in enumerate(texts):
         row = loaded.context.first_row(sequence) + len(text) - 1

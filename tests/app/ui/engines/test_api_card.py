@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -13,6 +14,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from app.core.network.serving import EVERYWHERE
+from app.core.settings.fields import Settings
+from app.store.folder import DataFolder
+from app.store.settings_file import SettingsFile
 from app.ui.chat.exposed_badge import ExposedBadge
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.switch import Switch
@@ -170,11 +174,19 @@ def test_a_program_gets_a_key_of_its_own_and_is_seen_when_it_asks(page: Ui, port
     assert key not in json.dumps(page.app.settings.read().values())
 
 
-def test_where_it_was_on_it_is_on_again(page: Ui, port: int) -> None:
-    turn_on(page)
-    page.app.server.stop()
-    page.presenters.api_server.follow()
-    page.qtbot.waitUntil(lambda: ask_quietly(port) == 401)
+@pytest.fixture
+def was_on(data_dir: Path, port: int) -> None:
+    """The server was on when Hearth ran last."""
+    folder = DataFolder(data_dir)
+    folder.prepare()
+    SettingsFile(folder.settings).write(Settings(server=True, server_port=port))
+
+
+def test_where_it_was_on_it_is_on_again(was_on: None, ui: Ui, port: int) -> None:
+    ui.qtbot.waitUntil(lambda: ask_quietly(port) == 401)
+    ui.press("Ctrl+Shift+G")
+    ui.qtbot.waitUntil(lambda: text(ui, "serverState").startswith("Listening at"))
+    ui.app.server.stop()
 
 
 def ask_quietly(port: int) -> int:
