@@ -78,12 +78,12 @@ class TokenCounts:
 class RequestRecord:
     """A request to an engine as it stands, or as it ended.
 
-    model: the name by which clients ask for it, never a path. sampled: None where nothing was to be
-    written. asked: when it joined the queue, by
+    model: the name by which clients ask for it, never a path. asked: when it joined the queue, by
     the clock of all times here; asked_at: the same in seconds since 1970. begun: when the model was
-    ready for it. first, last: its first and its last piece of text. ended, end: when and why it
-    ended, None while it runs. tokens: what is generated is counted by pieces of text until it ends.
-    error: the code of the engine's error that ended it, or the class of another one.
+    ready for it. sampled: None where nothing was to be written. first, last: its first and its last
+    piece of text or of a call. ended, end: when and why it ended, None while it runs. tokens: what
+    is generated is counted by pieces until it ends. error: the code of the engine's error that
+    ended it, or the class of another one.
     """
 
     model: str

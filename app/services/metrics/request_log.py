@@ -11,6 +11,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from app.core.metrics.activity import SPAN_S
 from app.core.metrics.records import (
     Histogram,
     Operation,
@@ -23,14 +24,21 @@ from app.core.metrics.records import (
     public_name,
 )
 from engines.errors import Cancelled, EngineError
-from engines.types import Done, MtpReport, PromptReady, Ranking, ReasoningDelta, TextDelta, Vectors
+from engines.types import (
+    Done,
+    MtpReport,
+    PromptReady,
+    Ranking,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    Vectors,
+)
 
 if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
     from engines.types import ChatRequest, EngineName, Event
-
-KEPT_S: Final = 30 * 60.0
-"""Seconds for which ended requests are remembered one by one; the totals are kept for good."""
 
 _MOST_KEPT: Final = 5_000
 
@@ -77,8 +85,11 @@ class RequestLog:
         return tuple(sorted(found, key=lambda it: it.asked))
 
     def requests(self) -> tuple[RequestRecord, ...]:
-        """List the requests of the last half hour and those that run, as they stand."""
-        oldest = self.now() - KEPT_S
+        """List the requests that run, as they stand, and those that ended within `SPAN_S`.
+
+        Older ones are in the totals alone.
+        """
+        oldest = self.now() - SPAN_S
         with self._lock:
             ended = [it for it in self._ended if it.ended is not None and it.ended >= oldest]
             return (*ended, *(it.record() for it in self._running))
@@ -231,7 +242,7 @@ class RunningRequest:
 
     def take(self, event: Event) -> None:
         """Note what an event says of the request."""
-        if isinstance(event, TextDelta | ReasoningDelta):
+        if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta | ToolCall):
             self._piece()
         elif isinstance(event, PromptReady):
             prompt, cached = event.prompt_tokens, event.cached_tokens
