@@ -148,6 +148,7 @@ class Totals:
     reading: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
     writing: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
     prompts: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
+    computed: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
     answers: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
 
     def add(self, it: RequestRecord) -> None:
@@ -160,6 +161,7 @@ class Totals:
         self.queued.observe(it.begun - it.asked)
         self.running.observe(it.ended - it.begun)
         self.prompts.observe(it.tokens.prompt)
+        self.computed.observe(it.tokens.prompt - it.tokens.cached)
         if it.sampled is not None:
             self.answers.observe(it.tokens.generated)
         if it.first is not None and it.last is not None:

@@ -34,7 +34,7 @@ def test_a_request_is_counted_with_its_times() -> None:
     assert totals.ends == {"stop": 1, "length": 1}
     sums = {
         "queued": 4.0, "to_first": 5.0, "reading": 1.0, "writing": 4.0, "per_token": 0.1,
-        "running": 6.0, "whole": 10.0, "prompts": 200.0, "answers": 82.0,
+        "running": 6.0, "whole": 10.0, "prompts": 200.0, "computed": 80.0, "answers": 82.0,
     }  # fmt: skip
     assert {name: getattr(totals, name).sum for name in sums} == pytest.approx(sums)
 
