@@ -12033,12 +12033,12 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</source>
-      <translation type="unfinished" />
+      <translation>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>"[" space (value ("," space value)* space)? "]"</source>
-      <translation type="unfinished" />
+      <translation>"[" space (value ("," space value)* space)? "]"</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
