@@ -107,6 +107,10 @@ class ModelUnknown(AppError):
     code = "model_not_found"
 
 
+class ModelBusy(AppError):
+    code = "model_busy"
+
+
 class ModelAmbiguous(AppError):
     code = "model_ambiguous"
 
@@ -165,6 +169,14 @@ class NoConnection(AppError):
 
 class ConnectionTimedOut(AppError):
     code = "connection_timed_out"
+
+
+class CollectorRefused(AppError):
+    code = "collector_refused"
+
+
+class MetricsRefused(AppError):
+    code = "metrics_refused"
 
 
 class CertificateRefused(AppError):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from app.presenters.activity import Activity
     from app.presenters.answering import Answering
     from app.presenters.api_server import ApiServer
     from app.presenters.assistants import Assistants
@@ -105,6 +106,8 @@ class WindowPresenters(Protocol):
     def hub_token(self) -> HubToken: ...
     @property
     def engines(self) -> EngineList: ...
+    @property
+    def activity(self) -> Activity: ...
     @property
     def servers(self) -> ServerList: ...
     @property

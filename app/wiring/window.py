@@ -32,6 +32,7 @@ from app.wiring.shipped import GUIDES
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
+    from app.presenters.activity import Activity
     from app.presenters.answering import Answering
     from app.presenters.api_server import ApiServer
     from app.presenters.connections import Connections
@@ -225,6 +226,13 @@ class WindowApp:
             app.downloads, app.fitting, app.vllm,
         )  # fmt: skip
         return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)
+
+    @cached_property
+    def activity(self) -> Activity:
+        from app.presenters.activity import Activity
+        from app.services.metrics.activity import ActivityReader
+
+        return Activity(ActivityReader(self._app.runtime), self.tasks)
 
     @cached_property
     def servers(self) -> ServerList:

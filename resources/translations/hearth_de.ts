@@ -305,6 +305,145 @@
       <translation>Tastenkürzel</translation>
     </message>
     <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Nothing was asked in the last ten minutes. Ask something, and see it here.</source>
+      <translation>In den letzten zehn Minuten wurde nichts gefragt. Frag etwas, und sieh es hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Go to the chat</source>
+      <translation>Zum Chat</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>As a table</source>
+      <translation>Als Tabelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Activity</source>
+      <translation>Aktivität</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Activity, minute by minute, the last one first</source>
+      <translation>Aktivität, Minute für Minute, die letzte zuerst</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <source>Lines</source>
+      <translation>Zeilen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <source>Columns</source>
+      <translation>Spalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/plot.py" />
+      <source>now</source>
+      <translation>jetzt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/plot.py" />
+      <source>{0} min ago</source>
+      <translation>vor {0} min</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Nothing in the last ten minutes.</source>
+      <translation>Nichts in den letzten zehn Minuten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Nothing has been answered since Hearth was opened.</source>
+      <translation>Seit Hearth offen ist, wurde nichts beantwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Minutes ago</source>
+      <translation>Vor Minuten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Requests at work</source>
+      <translation>Anfragen in Arbeit</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Requests waiting</source>
+      <translation>Wartende Anfragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Tokens written a second</source>
+      <translation>Geschriebene Token je Sekunde</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Prompt tokens read a second</source>
+      <translation>Gelesene Prompt-Token je Sekunde</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Time to first token</source>
+      <translation>Zeit bis zum ersten Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Prompts already known</source>
+      <translation>Prompts schon bekannt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Guesses accepted</source>
+      <translation>Richtig geraten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/widgets/computer_card.py" />
+      <source>Memory</source>
+      <translation>Speicher</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} s</source>
+      <translation>{0} s</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} %</source>
+      <translation>{0} %</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Last {0}; in ten minutes from {1} to {2}.</source>
+      <translation>Zuletzt {0}; in zehn Minuten von {1} bis {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>{0} answers since Hearth was opened, with {1} written and {2} read.</source>
+      <translation>{0} Antworten, seit Hearth offen ist: {1} geschrieben und {2} gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>One answer since Hearth was opened, with {0} written and {1} read.</source>
+      <translation>Eine Antwort, seit Hearth offen ist: {0} geschrieben und {1} gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>{0} of prompts were known already.</source>
+      <translation>{0} aus Prompts waren schon bekannt.</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/announcing.py" />
       <source>expanded</source>
       <translation>ausgeklappt</translation>
@@ -1560,12 +1699,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} s</source>
-      <translation>{0} s</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <location filename="../../app/ui/chat/transcript/message_footer.py" />
       <source>Answer details</source>
       <translation>Details zur Antwort</translation>
@@ -2262,16 +2395,6 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Lines</source>
-      <translation>Zeilen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Columns</source>
-      <translation>Spalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
       <source>Clear the list</source>
       <translation>Liste leeren</translation>
     </message>
@@ -2389,6 +2512,11 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
+      <source>Send traces</source>
+      <translation>Spuren senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
       <source>One was blocked while Hearth was offline.</source>
       <translation>Eine wurde blockiert, während Hearth offline war.</translation>
     </message>
@@ -2411,6 +2539,11 @@
       <location filename="../../app/ui/connections/words.py" />
       <source>the names of an engine’s packages</source>
       <translation>die Namen der Pakete einer Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>figures of answers, without their text, to a collector that you chose</source>
+      <translation>Zahlen zu Antworten, ohne deren Text, an einen Sammler, den du gewählt hast</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2481,12 +2614,6 @@
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>Open Hearth for details.</source>
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/desktop/desktop.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} %</source>
-      <translation>{0} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/drops.py" />
@@ -6055,11 +6182,6 @@
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>Memory</source>
-      <translation>Speicher</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/widgets/computer_card.py" />
       <source>Graphics</source>
       <translation>Grafik</translation>
     </message>
@@ -6341,6 +6463,18 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>For a mixture of experts that is too large for the graphics card.</source>
       <translation>Für eine Mixture of Experts, die für die Grafikkarte zu groß ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Answers at once with llama.cpp</source>
+      <translation>Antworten zugleich mit llama.cpp</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Each takes memory for a context of its own. Automatic is as many as take little.</source>
+      <translation>Jede braucht Speicher für einen eigenen Kontext. Automatisch sind es so viele, wie wenig davon brauchen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6931,6 +7065,16 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
+      <source>Send traces to</source>
+      <translation>Spuren senden an</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Address of an OpenTelemetry collector, such as http://127.0.0.1:4318. It gets figures and the model’s name of each answer, never text. Empty sends nothing.</source>
+      <translation>Adresse eines OpenTelemetry-Sammlers, etwa http://127.0.0.1:4318. Er bekommt von jeder Antwort Zahlen und den Namen des Modells, nie Text. Leer sendet nichts.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
       <source>Daily copies of your chats</source>
       <translation>Tägliche Kopien deiner Chats</translation>
     </message>
@@ -7408,8 +7552,8 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>one after the other in Hearth</source>
-      <translation>in Hearth einer nach dem anderen</translation>
+      <source>side by side</source>
+      <translation>nebeneinander</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -8193,6 +8337,11 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>moe gpu offload memory</source>
       <translation>moe gpu auslagern speicher</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>parallel concurrent slots</source>
+      <translation>parallel gleichzeitig slots</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
@@ -9260,6 +9409,57 @@
       <translation>Wähle eine andere Adresse oder einen anderen Port.</translation>
     </message>
     <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>send traces</source>
+      <translation>Spuren senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <location filename="../../app/services/engines/servers.py" />
+      <source>look at a server</source>
+      <translation>einen Server ansehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>{0} did not take the traces.</source>
+      <translation>{0} hat die Spuren nicht angenommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It answered {0} {1}.</source>
+      <translation>Er hat mit {0} {1} geantwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Check the address under “Send traces to” in the settings.</source>
+      <translation>Prüfe die Adresse unter „Spuren senden an“ in den Einstellungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>The server at {0} did not show its metrics.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Check its token.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>No server of Hearth’s answers at {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It is not running, or listens elsewhere.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Turn it on under Engines.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/net/opening.py" />
       <source>not complete in time</source>
       <translation>nicht rechtzeitig vollständig</translation>
@@ -10138,11 +10338,6 @@
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
-      <source>look at a server</source>
-      <translation>einen Server ansehen</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/servers.py" />
       <source>The key</source>
       <translation>Der Schlüssel</translation>
     </message>
@@ -10742,6 +10937,21 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
+      <source>“{0}” is not the address of a collector.</source>
+      <translation>„{0}“ ist keine Adresse eines Sammlers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>It needs http or https and a host, and no name, password or question mark.</source>
+      <translation>Sie braucht http oder https und einen Host, und weder Name noch Passwort noch Fragezeichen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Write it like: http://127.0.0.1:4318.</source>
+      <translation>Schreib sie so: http://127.0.0.1:4318.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
       <source>“{0}” is not a list of devices.</source>
       <translation>„{0}“ ist keine Liste von Geräten.</translation>
     </message>
@@ -11233,6 +11443,7 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
+      <location filename="../../engines/llamacpp/loaded.py" />
       <source>There is nothing to answer with.</source>
       <translation>Es gibt nichts, womit sich antworten lässt.</translation>
     </message>
@@ -11243,6 +11454,7 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
+      <location filename="../../engines/llamacpp/loaded.py" />
       <source>Choose a model.</source>
       <translation>Wähle ein Modell.</translation>
     </message>
@@ -11250,21 +11462,6 @@
       <location filename="../../engines/dialect/dialect.py" />
       <source>It leaves out parts of the chat.</source>
       <translation>Sie lässt Teile des Chats weg.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>This model cannot use tools.</source>
-      <translation>Dieses Modell kann keine Werkzeuge nutzen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>Its chat template has no place for them, or asks for calls in a form that is not known.</source>
-      <translation>Seine Chat-Vorlage hat keinen Platz dafür oder verlangt Aufrufe in einer unbekannten Form.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>Ask without tools, or choose another model.</source>
-      <translation>Frag ohne Werkzeuge, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
@@ -11338,6 +11535,21 @@
       <location filename="../../engines/dialect/template_process.py" />
       <source>It had written no prompt after {0} seconds.</source>
       <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/tool_turns.py" />
+      <source>You can use tools. These are their descriptions:
+{0}
+
+To use a tool, write a call in exactly this form and then end your message:
+{1}
+You may write several calls, one behind the other. Their results come with the next message. Where no tool is of use, answer without one.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/dialect/tool_turns.py" />
+      <source>{"argument": "value"}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/errors.py" />
@@ -11466,6 +11678,96 @@
       <translation>Das System konnte keinen Prozess starten: {0}.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model cannot turn texts into vectors.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>It is made to judge how well documents answer a question.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose an embedding model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model cannot judge documents.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>It turns texts into vectors.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose a model that is made to rank.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model could not read the texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>llama.cpp could not evaluate them (result {0}).</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Try again with shorter texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model gave nothing for a text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>llama.cpp made no vector of its tokens.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose another embedding model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>A text is too long for the model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Send shorter texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>There is nothing to read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The text number {0} is empty.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Leave it out, or send some text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>Hearth uses LoRA adapters with vLLM only.</source>
       <translation>Hearth verwendet LoRA-Adapter nur mit vLLM.</translation>
@@ -11477,8 +11779,49 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <source>The model cannot answer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>It is an embedding model, or one that ranks texts: it writes none.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>Choose a chat model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>The model cannot {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>It is made for chats.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <location filename="../../engines/openai/vectors.py" />
+      <source>Choose a model that is made for this.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
       <source>It runs on the processor. On the graphics card: {0}</source>
       <translation>Es läuft auf dem Prozessor. Auf der Grafikkarte: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>turn texts into vectors</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>judge documents</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -11614,6 +11957,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/grammar.py" />
+      <source>The rule “root” needs itself wherever it could end, so it would never end.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/grammar.py" />
       <source>Line {0}, column {1}: {2}.</source>
       <translation>Zeile {0}, Spalte {1}: {2}.</translation>
     </message>
@@ -11621,6 +11969,11 @@
       <location filename="../../engines/llamacpp/grammar.py" />
       <source>It leaves so many ways to go on at once that llama.cpp could not follow them all.</source>
       <translation>Sie lässt so viele Wege zugleich offen, dass llama.cpp ihnen nicht allen folgen könnte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>A schema comes with it, and an answer can follow only one of them.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/guided.py" />
@@ -11641,6 +11994,278 @@
       <location filename="../../engines/llamacpp/guided.py" />
       <source>Ask with another grammar, or without one.</source>
       <translation>Frag mit einer anderen Grammatik oder ohne.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No number is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>Multiples of {0} cannot be kept together with its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No whole number is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>Its bounds have too many digits.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No multiple is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>object | array | string | number | boolean | null</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"[" space (value ("," space value)* space)? "]"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"true" | "false"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Two parts of it each have their own “{0}”, which cannot be kept together.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is deeper than {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <location filename="../../engines/openai/body.py" />
+      <source>The schema of the answer cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <location filename="../../engines/openai/body.py" />
+      <source>Change the schema, or ask without it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is longer than {0} characters.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It has to be an object.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“type” has to be one of {0}, or some of them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a number.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a whole number.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a list.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be an object.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is no JSON, or too deep.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Written as a grammar it is too large, or never ends: a part of it may need itself.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>This stands where a schema should: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It makes more than {0} rules.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>How many different properties there are cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“uniqueItems” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>The format “{0}” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“pattern” and “format” cannot be kept together.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“multipleOf” has to be above zero.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to what is not within it: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to itself without end, or joins too many schemas.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” cannot be kept together with “enum” or “const”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“required” has to be a list of names.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“patternProperties” can be kept only where nothing is beside it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Nothing can follow this part of it: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>{0} It stands in this part of it: {1}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Multiples of {0} cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to what is not there: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Two parts of “oneOf” could both hold, which a grammar cannot rule out; “anyOf” lets them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“propertyNames” cannot be kept together with “properties”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It asks for a character that cannot be written.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It counts to more than {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>Nothing matches it that has the length.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>At its character {0}, {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It cannot be kept together with a length.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a parenthesis was never opened</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>“^” and “$” are for its beginning and its end</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>before “{0}” there is nothing to repeat</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>more than {0} parentheses are open</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a parenthesis is never closed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>at most {0} and at least {1} cannot be</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a set is never closed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a range in a set has no order</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/load_guard.py" />
@@ -11666,6 +12291,11 @@
       <location filename="../../engines/llamacpp/load_guard.py" />
       <source>Set a smaller context, or close other programs.</source>
       <translation>Stell einen kleineren Kontext ein oder schließe andere Programme.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/loaded.py" />
+      <source>The model did not fit the memory any more, and was unloaded.</source>
+      <translation>Das Modell passte nicht mehr in den Speicher und wurde entladen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/model.py" />
@@ -11851,6 +12481,21 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
+      <source>There is nothing to go on from.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>The prompt is empty, and this model has no token that begins a text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>Send a prompt with some text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
       <source>There is nothing to answer.</source>
       <translation>Es gibt nichts zu beantworten.</translation>
     </message>
@@ -12003,6 +12648,21 @@
       <translation>Der Test ließ sich nicht starten: {0}.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>{0} is no token.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>This model’s vocabulary has the tokens 0 to {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>Send tokens of this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>There is not enough memory for “{0}” in vLLM: it needs {1}, and {2} may be taken on {3}.</source>
       <translation>Für „{0}“ in vLLM ist nicht genug Speicher da: Es braucht {1}, und {2} dürfen belegt werden ({3}).</translation>
@@ -12111,8 +12771,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp answers one conversation at a time here, and not {0}: others wait for their turn.</source>
-      <translation>llama.cpp beantwortet hier ein Gespräch auf einmal und nicht {0}: Andere warten, bis sie dran sind.</translation>
+      <source>With llama.cpp each of {0} answers at once takes memory for a context of its own.</source>
+      <translation>Mit llama.cpp braucht jede von {0} gleichzeitigen Antworten Speicher für einen eigenen Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -13297,6 +13957,11 @@
       <translation>Lass die Antwort neu schreiben, oder schreib „weiter“ als nächste Nachricht.</translation>
     </message>
     <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>It is no JSON.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/openai/client.py" />
       <location filename="../../engines/openai/reading.py" />
       <location filename="../../engines/remote/engine.py" />
@@ -13637,6 +14302,16 @@
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
+      <source>This server cannot make the model ask for a tool.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server may ask for several tools at once.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
       <source>This server accepts no temperature for this model; its own was used.</source>
       <translation>Dieser Server nimmt für dieses Modell keine Temperatur an; verwendet wurde seine eigene.</translation>
     </message>
@@ -13644,6 +14319,26 @@
       <location filename="../../engines/openai/unused.py" />
       <source>This server does not support top-p; it was not used.</source>
       <translation>Dieser Server unterstützt kein Top-p; es wurde nicht verwendet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support a presence penalty; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support a frequency penalty; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support logit bias; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not tell how likely tokens were.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -13674,6 +14369,46 @@
       <location filename="../../engines/openai/unused.py" />
       <source>This server applies the repeat penalty to the whole text, not only to its end.</source>
       <translation>Dieser Server wendet die Wiederholungsstrafe auf den ganzen Text an, nicht nur auf sein Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server cannot turn tokens into text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server has no vectors of texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server cannot judge documents.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>It has no such thing for this model, or was started without it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server’s answer cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>It does not have what was asked for.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>Try another server or model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server cannot count tokens.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/openai/via.py" />
@@ -13714,6 +14449,21 @@
       <location filename="../../engines/overflow.py" />
       <source>Shorten it, or load the model with a larger context.</source>
       <translation>Kürze sie oder lade das Modell mit größerem Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>The prompt is too long for the model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>It takes {0} tokens, and the context has {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>Shorten the prompt, or choose a larger context.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/overflow.py" />

@@ -79,9 +79,11 @@ class EnginesPage(ColumnPage):
             self.ensureWidgetVisible(self.api)
 
     def _head(self) -> PageHead:
+        activity = LabelledButton("clock", self.tr("Activity"), "enginesActivity")
+        activity.clicked.connect(lambda: self._navigation.go_to("activity"))
         settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
         settings.clicked.connect(lambda: self._navigation.show_settings("engine"))
-        head = PageHead(self.tr("Engines"), "enginesBack", settings)
+        head = PageHead(self.tr("Engines"), "enginesBack", activity, settings)
         head.back.connect(self._navigation.go_to_chat)
         return head
 

@@ -25,6 +25,8 @@ from app.services.api_keys import ApiKeys
 from app.store.api_clients import ApiClientStore
 from app.store.db import Database
 from app.store.secrets import Secrets
+from tests.support.services import Services, services  # noqa: F401  a fixture
+from tests.support.serving import Served, serving
 
 BIG = 40_000_000
 """Bytes of an answer that no buffer of a system holds."""
@@ -128,6 +130,13 @@ def server(serve: Serve) -> Server:
 @pytest.fixture
 def token(keys: ApiKeys) -> str:
     return keys.token().secret.reveal()
+
+
+@pytest.fixture
+def served(services: Services) -> Iterator[Served]:  # noqa: F811  the fixture
+    """The API itself, over a scripted engine."""
+    with serving(services) as served:
+        yield served
 
 
 def port_of(server: Server) -> int:

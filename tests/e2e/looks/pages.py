@@ -53,6 +53,12 @@ PAGES: Final = (
         full=False,
         empty="serversPage",
     ),
+    Page(
+        "activity-empty",
+        ways.place("show_activity", "noActivity"),
+        full=False,
+        empty="activityPage",
+    ),
     Page("assistants-empty", ways.place("show_assistants"), full=False, empty="assistantsPage"),
     Page("prompts-empty", ways.place("show_prompts"), full=False, empty="assistantsPage"),
     Page(
@@ -113,6 +119,8 @@ PAGES: Final = (
     Page("programs", ways.programs, leave=ways.no_server),
     Page("programs-failed", ways.program_failed, leave=ways.no_server),
     Page("client-dialog", ways.client_dialog, leave=ways.no_server),
+    Page("activity", ways.activity()),
+    Page("activity-table", ways.activity(table=True)),
     Page("servers", ways.place("show_servers", "server1")),
     Page("server-dialog", ways.server_dialog),
     Page("badge", ways.badge, leave=ways.model_here),

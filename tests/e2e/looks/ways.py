@@ -34,6 +34,7 @@ from engines.errors import ModelUnreadable
 from engines.vllm.provision.preflight import Finding
 from tests.e2e.looks.contents import rich_chat
 from tests.e2e.looks.house import House, rest, settle
+from tests.support.made_activity import note_requests
 from tests.support.windows import engines_page, models_page
 
 FINDINGS = (
@@ -520,6 +521,25 @@ def client_dialog(house: House) -> QWidget:
     dialog = house.part(ClientDialog, "clientDialog")
     dialog.show_key("hearth-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG")
     return dialog
+
+
+def activity(*, table: bool = False) -> Callable[[House], QWidget]:
+    """The last ten minutes, as plots or as a table."""
+
+    def show(house: House) -> QWidget:
+        log = house.hearth.runtime.requests
+        if len(log.requests()) < 40:
+            note_requests(log)
+        house.do("show_activity")
+        button = house.part(QWidget, "activityAsTable")
+        is_table = bool(button.property("checked"))
+        house.until("activityTable" if is_table else "runningPlot")
+        if is_table is not table:
+            click(house, "activityAsTable")
+        house.until_calm()
+        return house.window
+
+    return show
 
 
 def server_dialog(house: House) -> QWidget:
