@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from secrets import token_hex
 from time import perf_counter
 
@@ -17,7 +19,7 @@ from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
-from engines.llamacpp.steered import steered
+from engines.llamacpp.steered import CallGuide, steered
 from engines.llamacpp.writer import Writer
 from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
 
@@ -37,7 +39,8 @@ def answer(
             yield PromptReady(0, 0)
             yield _nothing(loaded, request, seed)
             return
-        with closing(_sampler(loaded, request, prompt, seed)) as sampler:
+        calls = CallGuide(loaded, request, prompt) if _may_call(request) else None
+        with closing(_sampler(loaded, request, prompt, seed, calls)) as sampler:
             it = _Answer(loaded, request, prompt, sampler, cancel)
             yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
             try:
@@ -50,7 +53,7 @@ def answer(
                     yield from it.writer.finish(ended=it.decoding.finish == "stop")
             finally:
                 it.remember()
-            yield it.done(began, seed)
+            yield replace(it.done(began, seed), notes=_notes(calls))
 
 
 class _Answer:
@@ -142,22 +145,45 @@ def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
     )
 
 
-def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) -> Sampler:
+def _sampler(
+    loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int, calls: CallGuide | None
+) -> Sampler:
     """Open the sampler of this answer. Raises GrammarInvalid."""
+    sampling, vocabulary = request.sampling, loaded.model.vocabulary
+    if calls is not None and calls.required:
+        sampling = replace(sampling, grammar=None, schema=None)  # it is a call and no answer
+    elif request.tool_choice == "none" and (marker := loaded.dialect.call_token):
+        bias = (vocabulary.token_of(marker) or 0, -math.inf)
+        sampling = replace(sampling, logit_bias=(*sampling.logit_bias, bias))
     begun: list[int] = []
     last = request.messages[-1]
-    if request.sampling.grammar is not None and last.role == "assistant":
+    if sampling.grammar is not None and last.role == "assistant":
         # The grammar also holds for what is gone on with.
-        begun = loaded.model.vocabulary.tokenise(last.text)
+        begun = vocabulary.tokenise(last.text)
     sampler = open_sampler(
-        loaded.native, loaded.model, request.sampling, seed, prior=prompt.tokens, begun=begun
+        loaded.native,
+        loaded.model,
+        sampling,
+        seed,
+        prior=prompt.tokens,
+        begun=begun,
+        later=calls is not None,
     )
-    return steered(loaded, request, prompt, sampler)
+    return steered(loaded, request, prompt, sampler, calls)
+
+
+def _notes(calls: CallGuide | None) -> tuple[str, ...]:
+    free = ", ".join(calls.free) if calls is not None else ""
+    return (f"No grammar can say what arguments these tools take: {free}.",) if free else ()
+
+
+def _may_call(request: ChatRequest) -> bool:
+    return bool(request.tools) and request.tool_choice != "none"
 
 
 def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
     """Make the reader of this answer's calls; None where it may ask for no tool."""
-    if not request.tools or request.tool_choice == "none":
+    if not _may_call(request):
         return None
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
 
