@@ -25,6 +25,8 @@ COMMANDS = {
     "downloads": "app.cli.pull:DOWNLOADS",
     "token": "app.cli.token:COMMAND",
     "servers": "app.cli.servers:COMMAND",
+    "serve": "app.cli.serve:COMMAND",
+    "clients": "app.cli.clients:COMMAND",
     "connections": "app.cli.connections:COMMAND",
     "chats": "app.cli.chats:COMMAND",
     "assistants": "app.cli.assistants:COMMAND",

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from app.core.errors import SettingsInvalid
+from app.core.network.serving import aliases_named, names_named, sites_named
 from app.services.engines.load_options import adapters_named
 
 _ADAPTER: Final = "adapter_config.json"
+_PARSED: Final[Mapping[str, Callable[[str], object]]] = {
+    "server_aliases": aliases_named,
+    "server_names": names_named,
+    "server_sites": sites_named,
+}
 Devices = Callable[[], Collection[str]]
 
 
@@ -23,6 +29,8 @@ def require_usable(name: str, value: object, devices: Devices | None = None) -> 
         _require_adapters(str(value))
     elif name == "devices":
         _require_devices(str(value), devices)
+    elif name in _PARSED:
+        _PARSED[name](str(value))
 
 
 def _require_model(called: str) -> None:

@@ -23,6 +23,7 @@ from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
 from app.services.answers.local_fallback import LocalFallback
+from app.services.api_keys import ApiKeys
 from app.services.chats.trash import empty_trash, see_today
 from app.services.downloads.queue import DownloadLimits, DownloadQueue
 from app.services.engines.choice import EngineChoice
@@ -39,7 +40,9 @@ from app.services.models.manager import ModelManager
 from app.services.models.mtp_advice import with_catalogue
 from app.services.models.recommending import Recommending
 from app.services.models.served import served_models
+from app.services.server_control import ServerControl
 from app.services.tokens import Tokens
+from app.store.api_clients import ApiClientStore
 from app.store.assistants import AssistantStore
 from app.store.branches import BranchStore
 from app.store.chat_settings import ChatSettingsStore
@@ -135,7 +138,8 @@ class App:
             last.callback(self.index.close)
             last.callback(self.gate.close)
             last.callback(self.downloads.close)
-            self.runtime.leave()
+            last.callback(self.runtime.leave)
+            self.server.stop()
 
     def _tidy(self) -> NothingKept | None:
         """Remove what is due to go; returns why nothing can be written, where that is so."""
@@ -220,6 +224,17 @@ class App:
     @once
     def servers(self) -> Servers:
         return Servers(ServerStore(self.database), self.secrets, self.gate)
+
+    @once
+    def api_keys(self) -> ApiKeys:
+        return ApiKeys(self.secrets, ApiClientStore(self.database))
+
+    @once
+    def server(self) -> ServerControl:
+        """The server that other programs ask."""
+        from app.wiring.server import api_server
+
+        return ServerControl(lambda options: api_server(options, self.api_keys))
 
     @once
     def hub(self) -> Hub:

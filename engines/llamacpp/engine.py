@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 from engines.adapters import refuse_adapter
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, EngineFailed, ModelRefused, NotEnoughMemory
+from engines.errors import (
+    Cancelled,
+    EngineFailed,
+    ModelRefused,
+    NotEnoughMemory,
+    Unsupported,
+)
 from engines.guard import UseGuard
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
@@ -36,6 +42,8 @@ from engines.types import (
     Measured,
     MtpCheck,
     MtpMode,
+    Ranking,
+    Vectors,
 )
 
 if TYPE_CHECKING:
@@ -144,6 +152,37 @@ class LlamaCppEngine:
                 raise nothing_loaded()
             return self._loaded.prompter.measure(request, cancel)
 
+    def tokenize(self, text: str, _cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Return the text's tokens. See `Engine.tokenize`."""
+        with self._measuring:
+            if self._loaded is None:
+                raise nothing_loaded()
+            vocabulary = self._loaded.model.vocabulary
+            if not special:
+                return tuple(vocabulary.plain_tokens(text))
+            begin = [vocabulary.bos] if vocabulary.adds_bos else []
+            return (*begin, *vocabulary.tokenise(text))
+
+    def detokenize(self, tokens: Sequence[int], _cancel: CancelToken) -> str:
+        """Return the tokens' text. See `Engine.detokenize`."""
+        with self._measuring:
+            if self._loaded is None:
+                raise nothing_loaded()
+            vocabulary = self._loaded.model.vocabulary
+            for token in tokens:
+                if not 0 <= token < vocabulary.size:
+                    raise _no_token(token, vocabulary.size)
+            pieces = (vocabulary.piece(it) or vocabulary.text(it).encode() for it in tokens)
+            return b"".join(pieces).decode(errors="replace")
+
+    def embed(self, _texts: Sequence[str | Sequence[int]], _cancel: CancelToken) -> Vectors:
+        """Refuse: see `Engine.embed`."""
+        raise _chats_only("turn texts into vectors")
+
+    def rerank(self, _query: str, _documents: Sequence[str], _cancel: CancelToken) -> Ranking:
+        """Refuse: see `Engine.rerank`."""
+        raise _chats_only("judge documents")
+
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
         with self._guard.alone():
@@ -187,3 +226,19 @@ class LlamaCppEngine:
             loaded, self._loaded = self._loaded, None
         if loaded is not None:
             loaded.close()
+
+
+def _no_token(token: int, size: int) -> Unsupported:
+    return Unsupported(
+        f"{token} is no token.",
+        f"This model’s vocabulary has the tokens 0 to {size - 1}.",
+        "Send tokens of this model.",
+    )
+
+
+def _chats_only(what: str) -> Unsupported:
+    return Unsupported(
+        f"The model cannot {what}.",
+        "It is loaded into llama.cpp for chats.",
+        "Ask a model of vLLM’s that is made for this.",
+    )

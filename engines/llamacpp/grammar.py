@@ -71,7 +71,7 @@ def _begins_with_itself(grammar: Grammar) -> str:
     """
     rules = grammar.rules
     names = {number: name for name, number in grammar.names.items()}
-    empty = _can_be_empty(rules)
+    empty = can_be_empty(rules)
     graph: dict[int, set[int]] = {}
     for number, rule in enumerate(rules):
         first = graph.setdefault(number, set())
@@ -90,7 +90,8 @@ def _begins_with_itself(grammar: Grammar) -> str:
     return ""
 
 
-def _can_be_empty(rules: list[Rule]) -> set[int]:
+def can_be_empty(rules: list[Rule]) -> set[int]:
+    """Return the rules that nothing at all can follow."""
     # For each sequence of rules alone: how many of them are not known to be empty, and whose it is.
     mentions: defaultdict[Element, list[list[int]]] = defaultdict(list)
     found = []

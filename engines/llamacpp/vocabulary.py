@@ -104,6 +104,12 @@ class Vocabulary:
             text = _LONG.sub(self._with_seam, text)
         return [token for part in text.split(SEAM) for token in self._tokenise(part)]
 
+    def plain_tokens(self, text: str) -> list[int]:
+        """Tokenise `text` as what somebody wrote: what spells a special token is letters."""
+        if self._type == _BPE:
+            text = _LONG.sub(self._with_seam, text)
+        return [it for part in text.split(SEAM) for it in self._tokenise(part, special=False)]
+
     def _with_seam(self, run: re.Match[str]) -> str:
         """Return the run with a SEAM at its end, or before a special token that spans its end."""
         text, begin, end = run.string, run.start(), run.end()
@@ -116,12 +122,14 @@ class Vocabulary:
             start -= 1
         return f"{text[begin:at]}{SEAM}{text[at:end]}"
 
-    def _tokenise(self, text: str) -> list[int]:
+    def _tokenise(self, text: str, *, special: bool = True) -> list[int]:
         data = text.encode(errors="replace")
         # A token stands for at least one byte, except that some vocabularies put a space in front.
         room = len(data) + 8
         tokens = (ctypes.c_int32 * room)()
-        count = self._api.llama_tokenize(self._pointer, data, len(data), tokens, room, False, True)
+        count = self._api.llama_tokenize(
+            self._pointer, data, len(data), tokens, room, False, special
+        )
         if count < 0:
             raise ValueError(f"llama_tokenize needs room for {-count} tokens, and got {room}")
         return tokens[:count]

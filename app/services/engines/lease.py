@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from app.services.engines.loaders import EngineLoader
     from app.services.engines.queue import Ticket
     from engines.cancel import CancelToken
-    from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck
+    from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck, Ranking, Vectors
 
 
 class Lease:
@@ -69,6 +69,22 @@ class Lease:
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Measure a request's context. Raises EngineError, Cancelled."""
         return self._loads.engine.measure(request, cancel)
+
+    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Return a text's tokens, as `Engine.tokenize`."""
+        return self._loads.engine.tokenize(text, cancel, special=special)
+
+    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
+        """Return the tokens' text, as `Engine.detokenize`."""
+        return self._loads.engine.detokenize(tokens, cancel)
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        """Return the vectors of texts, as `Engine.embed`."""
+        return self._loads.engine.embed(texts, cancel)
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """Judge documents, as `Engine.rerank`."""
+        return self._loads.engine.rerank(query, documents, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers, as `Engine.check_mtp`; only where the model was leased alone."""

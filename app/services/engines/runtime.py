@@ -66,11 +66,25 @@ class Runtime:
         self._held: dict[EngineName, _Held] = {}
         self._opened: dict[EngineName, Engine] = {}
         self._used: dict[EngineName, float] = {}
+        self._for_clients: set[EngineName] = set()
 
     def held(self, engine: EngineName) -> ModelEntry | None:
         """Return the model that an engine has ready, whether it answers now or not."""
         held = self._held.get(engine)
         return held.entry if held else None
+
+    def held_options(self, entry: ModelEntry) -> LoadOptions | None:
+        """Return what a model was loaded with, None where it is not loaded."""
+        held = self._held.get(entry.engine)
+        return held.load_options if held is not None and held.entry == entry else None
+
+    def in_the_way(self, entry: ModelEntry) -> ModelEntry | None:
+        """Return the model that would have to leave for this one, and was last used by a person."""
+        for name, held in list(self._held.items()):
+            same_room = self._engines[name].local and self._engines[entry.engine].local
+            if held.entry != entry and (same_room or name == entry.engine):
+                return None if name in self._for_clients else held.entry
+        return None
 
     def status(self, engine: EngineName) -> EngineStatus:
         """Return what an engine is doing; one that holds no model and loads none is stopped."""
@@ -100,12 +114,13 @@ class Runtime:
         turn: Ticket | None = None,
         *,
         alone: bool = False,
+        for_client: bool = False,
     ) -> Lease:
         """Lease a model, loaded if need be; at once if it is ready and has room.
 
         turn: one that was joined before; it is left when the lease is closed, or not given.
-        alone: nobody else may be at work beside it. Raises EngineError, or Cancelled. Memory
-        is judged after the present model has left.
+        alone: nobody else may be at work beside it. for_client: it is for another program.
+        Raises EngineError, or Cancelled. Memory is judged after the present model has left.
         """
         turn = turn or self.queue.join()
         try:
@@ -114,6 +129,10 @@ class Runtime:
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
             if turn.is_alone:
                 self._prepare(entry, load_options, progress, cancel)
+            if for_client:
+                self._for_clients.add(entry.engine)
+            else:
+                self._for_clients.discard(entry.engine)
             return self._lent(entry, loads, turn)
         except BaseException:
             turn.leave()
