@@ -10,7 +10,7 @@ from engines.cancel import CancelToken
 from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
-from engines.llamacpp.guided import open_sampler
+from engines.llamacpp.guided import is_guided, open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
@@ -145,7 +145,7 @@ def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) ->
     """Open the sampler of this answer. Raises GrammarInvalid."""
     begun: list[int] = []
     last = request.messages[-1]
-    if request.sampling.grammar is not None and last.role == "assistant":
+    if is_guided(request.sampling) and last.role == "assistant":
         # The grammar also holds for what is gone on with.
         begun = loaded.model.vocabulary.tokenise(last.text)
     sampler = open_sampler(

@@ -14,6 +14,7 @@ from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, penalises
+from engines.llamacpp.schema import schema_grammar
 from engines.types import Sampling
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 _LONGEST_TOKEN: Final = 1024
 """Bytes; llama.cpp goes one call deeper with each character of a token that a grammar allows."""
+
+
+def is_guided(sampling: Sampling) -> bool:
+    """Tell whether the whole answer has to follow a grammar or a JSON schema."""
+    return sampling.grammar is not None or sampling.schema is not None
 
 
 def open_sampler(
@@ -36,7 +42,7 @@ def open_sampler(
     prior: tokens of the prompt, of which the last `repeat_last_n` count as repetition.
     begun: those at its end with which the answer has begun; the grammar covers them, too.
     """
-    if sampling.grammar is not None:
+    if is_guided(sampling):
         return _open_guided(native, model, sampling, seed, prior, begun)
     if sampling.temperature <= 0 and not penalises(sampling):
         return Greedy(native, model.vocabulary.size)
@@ -51,7 +57,10 @@ def _open_guided(
     prior: Sequence[int],
     begun: Sequence[int],
 ) -> GuidedSampler:
-    guide = GrammarState(native, model, sampling.grammar or "")
+    grammar = sampling.grammar or ""
+    if sampling.schema is not None:
+        grammar = schema_grammar(sampling.schema)
+    guide = GrammarState(native, model, grammar)
     try:
         for token in begun:
             guide.accept(token)

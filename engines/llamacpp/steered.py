@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from engines.dialect.course import Course
 from engines.llamacpp.context import Context
+from engines.llamacpp.guided import is_guided
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler
@@ -20,7 +21,7 @@ from engines.types import ChatRequest
 def steered(loaded: Loaded, request: ChatRequest, prompt: Prompt, sampler: Sampler) -> Sampler:
     """Return the sampler, steered if there is anything to steer."""
     dialect = loaded.dialect
-    guided = request.sampling.grammar is not None
+    guided = is_guided(request.sampling)
     if dialect.format is None or (request.thinking_budget is None and not guided):
         return sampler
     rendered, tokenise = prompt.rendered, loaded.model.vocabulary.tokenise
