@@ -13,7 +13,7 @@ from engines.cancel import CancelToken
 from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
-from engines.llamacpp.guided import open_sampler
+from engines.llamacpp.guided import is_guided, open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
@@ -152,12 +152,14 @@ def _sampler(
     sampling, vocabulary = request.sampling, loaded.model.vocabulary
     if calls is not None and calls.required:
         sampling = replace(sampling, grammar=None, schema=None)  # it is a call and no answer
+    elif calls is not None and is_guided(sampling):
+        sampling = replace(sampling, grammar=calls.beside(sampling), schema=None)
     elif request.tool_choice == "none" and (marker := loaded.dialect.call_token):
         bias = (vocabulary.token_of(marker) or 0, -math.inf)
         sampling = replace(sampling, logit_bias=(*sampling.logit_bias, bias))
     begun: list[int] = []
     last = request.messages[-1]
-    if sampling.grammar is not None and last.role == "assistant":
+    if is_guided(sampling) and last.role == "assistant":
         # The grammar also holds for what is gone on with.
         begun = vocabulary.tokenise(last.text)
     sampler = open_sampler(

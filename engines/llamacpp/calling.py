@@ -55,6 +55,23 @@ def arguments_grammar(tool: Tool) -> CallGrammar:
     return rules.checked()
 
 
+def answer_or_calls(answer: str, begin: str, calls: CallGrammar) -> str:
+    """Write the grammar of an answer that follows one, or asks for tools. Raises GrammarInvalid.
+
+    begin: what begins calls.
+    """
+    begins = f"{_literal(begin)} " if begin else ""
+    text = "\n".join(
+        (
+            f"{ROOT} ::= answer-{ROOT} | {begins}calls-{ROOT}",
+            _prefixed(answer, "answer-"),
+            _prefixed(calls.text, "calls-"),
+        )
+    )
+    require_grammar(text)
+    return text
+
+
 @lru_cache(maxsize=8)  # the tools of an agent come back with each of its requests
 def _call_grammar(form: CallFormat, told: tuple[str, ...], parallel: bool) -> CallGrammar:
     tools = [Tool(*json.loads(it)) for it in told]

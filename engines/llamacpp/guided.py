@@ -14,6 +14,7 @@ from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, penalises
+from engines.llamacpp.schema import schema_grammar
 from engines.types import Sampling
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 _LONGEST_TOKEN: Final = 1024
 """Bytes; llama.cpp goes one call deeper with each character of a token that a grammar allows."""
+
+
+def is_guided(sampling: Sampling) -> bool:
+    """Tell whether the whole answer has to follow a grammar or a JSON schema."""
+    return sampling.grammar is not None or sampling.schema is not None
 
 
 def open_sampler(
@@ -39,7 +45,7 @@ def open_sampler(
     begun: those at its end with which the answer has begun; the grammar covers them, too.
     later: a grammar may come to hold in the middle of the answer; then it is a GuidedSampler.
     """
-    if sampling.grammar is not None:
+    if is_guided(sampling):
         return _open_guided(native, model, sampling, seed, prior, begun)
     if later:
         return GuidedSampler(native, model.vocabulary.size, sampling, seed, prior, None)
@@ -56,7 +62,10 @@ def _open_guided(
     prior: Sequence[int],
     begun: Sequence[int],
 ) -> GuidedSampler:
-    guide = GrammarState(native, model, sampling.grammar or "")
+    grammar = sampling.grammar or ""
+    if sampling.schema is not None:
+        grammar = schema_grammar(sampling.schema)
+    guide = GrammarState(native, model, grammar)
     try:
         for token in begun:
             guide.accept(token)

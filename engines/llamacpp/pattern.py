@@ -77,11 +77,6 @@ class _Class:
         return _Class(_without(ANY, self.outer), _without(ANY, self.inner))
 
 
-def _exactly(*ranges: tuple[int, int]) -> _Class:
-    found = _union(ranges)
-    return _Class(found, found)
-
-
 # In ECMA-262 digits and letters are those of ASCII, in Python and Rust those of Unicode, too.
 _DIGITS: Final[Ranges] = ((0x30, 0x39),)
 _LETTERS: Final[Ranges] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
@@ -95,7 +90,7 @@ _CLASSES: Final = {
          (0x3000, 0x3000), (0xFEFF, 0xFEFF)),
     ),
 }  # fmt: skip
-_DOT: Final = ~_exactly((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
+_DOT: Final = OneOf(((0, 0x09), (0x0B, 0x0C), (0x0E, 0x2027), (0x202A, 0xD7FF), ANY[1]))
 _CONTROLS: Final = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "0": 0}
 _HEX: Final = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}")
 _COUNT: Final = re.compile(r"\{([0-9]{1,9})(?:(,)([0-9]{1,9})?)?\}")
@@ -271,7 +266,7 @@ class _Parser:
             self._fail("does not belong there")
         self._at += 1
         if char == ".":
-            return OneOf(_DOT.inner)
+            return _DOT
         if char != "\\":
             return OneOf(((ord(char), ord(char)),))
         found = self._escape()

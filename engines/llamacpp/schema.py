@@ -10,9 +10,8 @@ apart. What cannot be held is refused with a sentence; annotations have no say. 
 from __future__ import annotations
 
 import json
-import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import combinations
@@ -32,6 +31,31 @@ from engines.llamacpp.pattern import (
     within,
     write_pattern,
 )
+from engines.llamacpp.schema_keywords import (
+    HELD,
+    KEYWORDS,
+    NOT_HELD,
+    Schema,
+    allowed_kinds,
+    both,
+    bound,
+    count,
+    decimal,
+    family,
+    invalid,
+    is_bare,
+    is_object,
+    is_open,
+    kinds,
+    kinds_of,
+    listed,
+    mapping,
+    next_integer,
+    require_order,
+    short,
+    spelt,
+    together,
+)
 
 MAX_LENGTH: Final = 100_000
 """Characters of a schema."""
@@ -39,8 +63,6 @@ MAX_DEPTH: Final = 64
 """Objects and arrays of a schema within each other."""
 MAX_RULES: Final = 5_000
 """Rules of the grammar before repetition is written out."""
-MAX_CHOICES: Final = 64
-"""Ways in which the alternatives of schemas that hold together may be combined."""
 MAX_MERGES: Final = 10_000
 """Schemas that are put together with others."""
 MAX_WRITTEN: Final = 4_000_000
@@ -49,25 +71,6 @@ MAX_NAME: Final = 256
 """Characters of a property's name."""
 MAX_CHARACTERS: Final = 50_000
 """Characters of a string whose length is counted; a schema that allows more allows this many."""
-
-Schema = Mapping[str, Any] | bool
-
-_TYPES: Final = ("object", "array", "string", "integer", "number", "boolean", "null")
-
-_KEYWORDS: Final = {
-    "object": {"properties", "required", "additionalProperties", "minProperties", "maxProperties",
-               "propertyNames", "patternProperties"},
-    "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "additionalItems"},
-    "string": {"minLength", "maxLength", "pattern", "format"},
-    "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
-}  # fmt: skip
-"""What asks for something of one type; that type is meant where a schema names none."""
-_ANY_TYPE: Final = {"type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf"}
-_HELD: Final = _ANY_TYPE.union(*_KEYWORDS.values())
-_NOT_HELD: Final = {
-    "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "contains",
-    "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef",
-}  # fmt: skip
 
 _MONTHS: Final = (
     r"(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|"
@@ -104,28 +107,27 @@ string ::= "\"" char* "\""
 char ::= [^"\\\x00-\x1F\x7F] | "\\" (["\\/bfnrt] | "u" code)
 code ::= [0-9a-cA-CefEF] hex hex hex | [dD] [0-7] hex hex
 hex ::= [0-9a-fA-F]
-integer ::= "-"? ("0" | [1-9] [0-9]{0,14})
-number ::= integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?
+integer ::= "0" | "-"? [1-9] [0-9]{0,14}
+number ::= "-"? ("0" | [1-9] [0-9]{0,14}) ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?
 letter ::= [^"\\\x00-\x1F\x7F]
 block ::= char{1000}
 """
 """The rules of any JSON text (RFC 8259); halves of a character are not written with \\u."""
 _BLOCK: Final = 1000
-_FARTHEST: Final = 10**30
 
 
 @lru_cache(maxsize=8)  # a schema usually comes back with the next question
 def schema_grammar(text: str) -> str:
     """Return the GBNF of a JSON schema. Raises GrammarInvalid with what cannot be held."""
     if len(text) > MAX_LENGTH:
-        raise _invalid(f"It is longer than {MAX_LENGTH} characters.")
+        raise invalid(f"It is longer than {MAX_LENGTH} characters.")
     try:
         schema = json.loads(text, parse_constant=_no_number)
         json.dumps(schema, ensure_ascii=False).encode()  # no halves of characters
     except (ValueError, RecursionError) as error:
-        raise _invalid("It is not JSON.") from error
+        raise invalid("It is not JSON.") from error
     if not isinstance(schema, dict | bool):
-        raise _invalid("A schema is an object.")
+        raise invalid("A schema is an object.")
     _require_shallow(schema)
     grammar = _Writer(schema).grammar()
     try:
@@ -133,11 +135,11 @@ def schema_grammar(text: str) -> str:
     except NotGbnf as error:
         raise _too_large() from error
     if not _can_end(rules):
-        raise _invalid("No answer could ever end: something in it requires itself.")
+        raise invalid("No answer could ever end: something in it requires itself.")
     try:
         require_grammar(grammar)
     except GrammarInvalid as error:
-        raise _invalid(
+        raise invalid(
             "It leaves so many ways to go on at once that llama.cpp could not follow them all, "
             "or a part of it refers to nothing but itself."
         ) from error
@@ -148,14 +150,8 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _invalid(why: str) -> GrammarInvalid:
-    return GrammarInvalid(
-        "The JSON schema cannot be used.", why, "Correct the schema, or ask without it."
-    )
-
-
 def _too_large() -> GrammarInvalid:
-    return _invalid("It asks for so much that the grammar of it is too large.")
+    return invalid("It asks for so much that the grammar of it is too large.")
 
 
 def _require_shallow(schema: object) -> None:
@@ -169,7 +165,7 @@ def _require_shallow(schema: object) -> None:
         ]
         if not level:
             return
-    raise _invalid(f"More than {MAX_DEPTH} objects are within each other.")
+    raise invalid(f"More than {MAX_DEPTH} objects are within each other.")
 
 
 def _can_end(grammar: Grammar) -> bool:
@@ -233,17 +229,17 @@ class _Writer:
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, dict):
-            raise _invalid(f"At {at} there is no schema.")
+            raise invalid(f"At {at} there is no schema.")
         for keyword in schema:
-            if keyword in _NOT_HELD:
-                raise _invalid(f"At {at}, “{keyword}” cannot be held while an answer is written.")
-        return {key: value for key, value in schema.items() if key in _HELD} or True
+            if keyword in NOT_HELD:
+                raise invalid(f"At {at}, “{keyword}” cannot be held while an answer is written.")
+        return {key: value for key, value in schema.items() if key in HELD} or True
 
     def _body(self, schema: Schema, at: str) -> str:
         if isinstance(schema, bool):
             if schema:
                 return "value"
-            raise _invalid(f"Nothing can stand at {at}: the schema forbids it.")
+            raise invalid(f"Nothing can stand at {at}: the schema forbids it.")
         if set(schema) == {"$ref"}:
             return self._rule_of(*self._target(schema["$ref"], at))
         merged = self._merged(schema, at)
@@ -253,31 +249,31 @@ class _Writer:
                 return self._choice(keyword, merged[keyword], rest, at)
         if "enum" in merged:
             return self._values(merged, at)
-        kinds = _kinds(merged, at)
-        if not kinds:
-            raise _invalid(f"Nothing can stand at {at}: no type is left for it.")
-        if len(kinds) > 1:
-            parts = [
-                {**{k: v for k, v in merged.items() if k in _KEYWORDS.get(_family(kind), ())},
-                 "type": kind}
-                for kind in kinds
-            ]  # fmt: skip
+        return self._typed(merged, at)
+
+    def _typed(self, schema: Mapping[str, Any], at: str) -> str:
+        allowed = kinds(schema, at)
+        if not allowed:
+            raise invalid(f"Nothing can stand at {at}: no type is left for it.")
+        if len(allowed) > 1:
+            parts = (
+                {key: schema[key] for key in schema if key in KEYWORDS.get(family(kind), ())}
+                | {"type": kind}
+                for kind in allowed
+            )
             return " | ".join(self._rule_of(part, at) for part in parts)
-        write = {
-            "object": self._object,
-            "array": self._array,
-            "string": self._string,
-            "integer": self._number,
-            "number": self._number,
-        }.get(kinds[0])
-        if write is not None:
-            return write({**merged, "type": kinds[0]}, at)
-        return '"null"' if kinds[0] == "null" else '"true" | "false"'
+        kind = allowed[0]
+        if family(kind) == "number":
+            return self._number(schema, at, whole=kind == "integer")
+        if kind in {"object", "array", "string"}:
+            write = {"object": self._object, "array": self._array, "string": self._string}[kind]
+            return write(schema, at)
+        return '"true" | "false"' if kind == "boolean" else '"null"'
 
     def _target(self, reference: object, at: str) -> tuple[object, str]:
         """Return what a reference means, and its place (RFC 6901)."""
         if not isinstance(reference, str) or (reference != "#" and reference[:2] != "#/"):
-            raise _invalid(f"At {at}, “$ref” means something outside the schema.")
+            raise invalid(f"At {at}, “$ref” means something outside the schema.")
         found: Any = self._document
         for part in unquote(reference).split("/")[1:]:
             key = part.replace("~1", "/").replace("~0", "~")
@@ -286,41 +282,43 @@ class _Writer:
             elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
                 found = found[int(key)]
             else:
-                raise _invalid(f"At {at}, “$ref” means {reference}, and there is no such part.")
+                raise invalid(f"At {at}, “$ref” means {reference}, and there is no such part.")
         return found, reference
 
     def _merged(self, schema: Schema, at: str, depth: int = 0) -> dict[str, Any]:
         """Return a schema with its references and all that holds together in one."""
         if depth > MAX_DEPTH:
-            raise _invalid(f"At {at}, schemas that hold together refer to each other in a circle.")
+            raise invalid(f"At {at}, schemas that hold together refer to each other in a circle.")
         if isinstance(schema, bool):
             if schema:
                 return {}
-            raise _invalid(f"Nothing can stand at {at}: the schema forbids it.")
+            raise invalid(f"Nothing can stand at {at}: the schema forbids it.")
         self._merges += 1
         if self._merges > MAX_MERGES:
-            raise _invalid("It asks for too much at once: too many of its schemas hold together.")
+            raise invalid("It asks for too much at once: too many of its schemas hold together.")
         own = {key: value for key, value in schema.items() if key not in {"$ref", "allOf", "const"}}
         if "const" in schema:
-            own = _together(own, {"enum": [schema["const"]]}, at)
+            own = together(own, {"enum": [schema["const"]]}, at)
         parts: list[tuple[object, str]] = []
         if "$ref" in schema:
             parts.append(self._target(schema["$ref"], at))
-        parts += [(part, at) for part in _listed(schema, "allOf", at)]
+        parts += [(part, at) for part in listed(schema, "allOf", at)]
         for part, place in parts:
-            own = _together(own, self._merged(self._checked(part, place), place, depth + 1), at)
+            own = together(own, self._merged(self._checked(part, place), place, depth + 1), at)
         return own
 
     def _choice(self, keyword: str, options: object, rest: dict[str, Any], at: str) -> str:
         if not isinstance(options, list) or not options:
-            raise _invalid(f"At {at}, “{keyword}” is no list of schemas.")
+            raise invalid(f"At {at}, “{keyword}” is no list of schemas.")
         places = [f"{at}/{keyword}/{number}" for number in range(len(options))]
         found = [self._checked(*each) for each in zip(options, places, strict=True)]
-        possible = [(o, p) for o, p in zip(found, places, strict=True) if o is not False]
+        possible: list[tuple[Schema, str]] = [
+            (o, p) for o, p in zip(found, places, strict=True) if o is not False
+        ]
         if not possible:
-            raise _invalid(f"Nothing can stand at {at}: the schema forbids it.")
+            raise invalid(f"Nothing can stand at {at}: the schema forbids it.")
         if rest:
-            possible = [({"allOf": [rest, option]}, place) for option, place in possible]
+            possible = [(both([rest, option]), place) for option, place in possible]
         if keyword == "oneOf":
             possible = self._told_apart(possible)
         return " | ".join(self._rule_of(option, place) for option, place in possible)
@@ -334,7 +332,7 @@ class _Writer:
         for one, other in combinations(range(len(parts)), 2):
             keys = self._difference(parts[one], parts[other], options[one][1])
             if keys is None:
-                raise _invalid(
+                raise invalid(
                     f"At {options[one][1].rsplit('/', 2)[0]}, an answer could follow two of "
                     "“oneOf”; “anyOf” allows that."
                 )
@@ -352,59 +350,62 @@ class _Writer:
 
         None if nothing does.
         """
-        values = [_spelt(part["enum"]) if "enum" in part else None for part in (one, other)]
-        if values[0] is not None and values[1] is not None:
-            return None if values[0] & values[1] else set()
-        first, second = (_all_kinds(part, at) for part in (one, other))
-        if first is None or second is None:
-            return None
-        if not first & second:
+        if "enum" in one and "enum" in other:
+            return None if spelt(one["enum"]) & spelt(other["enum"]) else set()
+        first, second = allowed_kinds(one, at), allowed_kinds(other, at)
+        if first is not None and second is not None and not first & second:
             return set()
-        if first != {"object"} or second != {"object"}:
+        if not is_object(one, at) or not is_object(other, at):
             return None
-        ours, theirs = (_mapping(part, "properties", at) for part in (one, other))
+        return self._telling_names(one, other, at)
+
+    def _telling_names(
+        self, one: Mapping[str, Any], other: Mapping[str, Any], at: str
+    ) -> set[str] | None:
+        """Return the properties that tell two kinds of objects apart; see `_difference`."""
+        ours, theirs = (mapping(part, "properties", at) for part in (one, other))
         for key in ours:
             if key in theirs:
                 mine, yours = self._constants(ours[key], at), self._constants(theirs[key], at)
                 if mine is not None and yours is not None and not mine & yours:
                     return {key}
-        if any(_is_open(part) for part in (one, other)):
+        if any(is_open(part) or {"anyOf", "oneOf"} & set(part) for part in (one, other)):
             return None
-        mine, yours = (set(_listed(part, "required", at)) for part in (one, other))
+        mine, yours = (set(listed(part, "required", at)) for part in (one, other))
         return set() if mine - yours - set(theirs) and yours - mine - set(ours) else None
 
     def _constants(self, schema: object, at: str) -> set[str] | None:
         found = self._merged(self._checked(schema, at), at)
-        return _spelt(found["enum"]) if isinstance(found.get("enum"), list) else None
+        return spelt(found["enum"]) if isinstance(found.get("enum"), list) else None
 
     def _values(self, schema: Mapping[str, Any], at: str) -> str:
         values = schema["enum"]
         if not isinstance(values, list) or not values:
-            raise _invalid(f"At {at}, “enum” is no list of values.")
+            raise invalid(f"At {at}, “enum” is no list of values.")
         for keyword in schema:
             if keyword not in {"enum", "type"}:
-                raise _invalid(f"At {at}, “{keyword}” cannot be held beside “enum” or “const”.")
-        kinds = set(_kinds(schema, at))
-        fitting = [value for value in values if not kinds.isdisjoint(_kinds_of(value))]
+                raise invalid(f"At {at}, “{keyword}” cannot be held beside “enum” or “const”.")
+        allowed = set(kinds(schema, at))
+        fitting = [value for value in values if not allowed.isdisjoint(kinds_of(value))]
         if not fitting:
-            raise _invalid(f"Nothing can stand at {at}: no value has its type.")
+            raise invalid(f"Nothing can stand at {at}: no value has its type.")
         return " | ".join(dict.fromkeys(_written(value) for value in fitting))
 
     # -- strings ---------------------------------------------------------------------------------
 
     def _string(self, schema: Mapping[str, Any], at: str) -> str:
-        least = _count(schema, "minLength", at) or 0
-        most = _count(schema, "maxLength", at)
-        _require_order(least, most, "minLength", "maxLength", at)
+        least = count(schema, "minLength", at) or 0
+        most = count(schema, "maxLength", at)
+        require_order(least, most, "minLength", "maxLength", at)
         pattern, form = schema.get("pattern"), schema.get("format")
         form = form if form in _FORMATS else None
         if pattern is None and form is None:
             return rf'"\"" {self._characters(least, most, at)} "\""'
         if pattern is not None and form is not None:
-            raise _invalid(f"At {at}, “pattern” and “format” cannot be held together.")
+            raise invalid(f"At {at}, “pattern” and “format” cannot be held together.")
         text = pattern if form is None else f"^(?:{_FORMATS[form]})$"
         if not isinstance(text, str):
-            raise _invalid(f"At {at}, “pattern” is no text.")
+            raise invalid(f"At {at}, “pattern” is no text.")
         try:
             node = within(parse_pattern(text), least, most)
             low, high = lengths(node)
@@ -413,19 +414,19 @@ class _Writer:
             return rf'"\"" {write_pattern(node, self._new_rule)} "\""'
         except NotAPattern as error:
             subject = "format" if pattern is None else "pattern"
-            raise _invalid(f"At {at}, the {subject} “{_short(form or text)}” {error}.") from error
+            raise invalid(f"At {at}, the {subject} “{short(form or text)}” {error}.") from error
 
     def _characters(self, least: int, most: int | None, at: str) -> str:
         """Write so many characters, in blocks: no grammar may count so far one by one."""
         if least > MAX_CHARACTERS:
-            raise _invalid(f"At {at}, a text would have more than {MAX_CHARACTERS} characters.")
+            raise invalid(f"At {at}, a text would have more than {MAX_CHARACTERS} characters.")
         if most is None:
             return f"{self._so_many(least)} char*".strip()
         most = min(most, MAX_CHARACTERS)
         if most < _BLOCK:
             return f"char{{{least},{most}}}" if most else ""
         blocks, rest = divmod(most - least, _BLOCK)
-        name = self._new_rule(f"char{{0,{rest}}}" if rest else "")
+        name = self._new_rule(f"char{{0,{rest}}}" if rest else '""')
         for _ in range(blocks):
             name = self._new_rule(f"block {name} | char{{0,{_BLOCK - 1}}}")
         return f"{self._so_many(least)} {name}".strip()
@@ -438,41 +439,41 @@ class _Writer:
 
     # -- numbers ---------------------------------------------------------------------------------
 
-    def _number(self, schema: Mapping[str, Any], at: str) -> str:
-        low, low_open = _bound(schema, "minimum", "exclusiveMinimum", at, max)
-        high, high_open = _bound(schema, "maximum", "exclusiveMaximum", at, min)
-        step = _decimal(schema.get("multipleOf"), "multipleOf", at)
-        if schema["type"] == "integer" or (step is not None and step == int(step)):
-            first = None if low is None else _next_integer(low, is_open=low_open)
-            last = None if high is None else -_next_integer(-high, is_open=high_open)
-            _require_order(first, last, "minimum", "maximum", at)
+    def _number(self, schema: Mapping[str, Any], at: str, *, whole: bool) -> str:
+        low, low_open = bound(schema, "minimum", "exclusiveMinimum", at, max)
+        high, high_open = bound(schema, "maximum", "exclusiveMaximum", at, min)
+        step = decimal(schema, "multipleOf", at)
+        if whole or (step is not None and step == int(step)):
+            first = None if low is None else next_integer(low, is_open=low_open)
+            last = None if high is None else -next_integer(-high, is_open=high_open)
+            require_order(first, last, "minimum", "maximum", at)
             if step is not None and step != 1:
                 return self._multiples(step, first, last, at)
             return "integer" if first is None and last is None else write_integers(first, last)
         if step is not None:
-            raise _invalid(f"At {at}, “multipleOf” can be held for whole numbers only.")
+            raise invalid(f"At {at}, “multipleOf” can be held for whole numbers only.")
         if low is None and high is None:
             return "number"
         if low is not None and high is not None and (
             low > high or (low == high and (low_open or high_open))
         ):  # fmt: skip
-            raise _invalid(f"Nothing can stand at {at}: no number is between its bounds.")
+            raise invalid(f"Nothing can stand at {at}: no number is between its bounds.")
         if (low is not None and low >= LARGEST) or (high is not None and high <= -LARGEST):
-            raise _invalid(f"At {at}, the bounds of a number are beyond {LARGEST}.")
+            raise invalid(f"At {at}, the bounds of a number are beyond {LARGEST}.")
         return write_numbers(low, high, low_open=low_open, high_open=high_open)
 
     def _multiples(self, step: Decimal, low: int | None, high: int | None, at: str) -> str:
         if step != int(step):
-            raise _invalid(f"At {at}, “multipleOf” can be held for whole numbers only.")
+            raise invalid(f"At {at}, “multipleOf” can be held for whole numbers only.")
         size = int(step)
         if low is not None and high is not None:
             found = range(-(-low // size) * size, high + 1, size)
             if not found:
-                raise _invalid(f"Nothing can stand at {at}: no such number is between its bounds.")
+                raise invalid(f"Nothing can stand at {at}: no such number is between its bounds.")
             if len(found) <= MAX_REPETITIONS:
                 return " | ".join(f'"{number}"' for number in found)
         if high is not None or low not in {None, 0, 1} or size > 200:
-            raise _invalid(f"At {at}, “multipleOf” cannot be held together with these bounds.")
+            raise invalid(f"At {at}, “multipleOf” cannot be held together with these bounds.")
         return self._divisible(size, negative=low is None, zero=low != 1)
 
     def _divisible(self, size: int, *, negative: bool, zero: bool) -> str:
@@ -480,7 +481,7 @@ class _Writer:
         states = [self._reserve_state(size, rest) for rest in range(size)]
         for rest, name in enumerate(states):
             goes = [f'"{digit}" {states[(10 * rest + digit) % size]}' for digit in range(10)]
-            self._rules[name] = " | ".join(goes if rest else [*goes, ""])
+            self._rules[name] = " | ".join(goes if rest else [*goes, '""'])
         first = " | ".join(f'"{digit}" {states[digit % size]}' for digit in range(1, 10))
         sign = '"-"? ' if negative else ""
         return f"{sign}({first})" + (' | "0"' if zero else "")
@@ -498,20 +499,20 @@ class _Writer:
         if isinstance(items, list):
             items, first = schema.get("additionalItems", True), items
         if not isinstance(first, list):
-            raise _invalid(f"At {at}, “prefixItems” is no list of schemas.")
-        least = _count(schema, "minItems", at) or 0
-        most = _count(schema, "maxItems", at)
+            raise invalid(f"At {at}, “prefixItems” is no list of schemas.")
+        least = count(schema, "minItems", at) or 0
+        most = count(schema, "maxItems", at)
         if first and "items" not in schema and least <= len(first):
             most = len(first) if most is None else min(most, len(first))
         if items is False:
             most = len(first) if most is None else min(most, len(first))
-        _require_order(least, most, "minItems", "maxItems", at)
+        require_order(least, most, "minItems", "maxItems", at)
         if schema.get("uniqueItems") and (most is None or most > 1):
-            raise _invalid(
+            raise invalid(
                 f"At {at}, “uniqueItems” cannot be held: an answer could name something twice."
             )
         if least > MAX_REPETITIONS:
-            raise _invalid(f"At {at}, an array would have more than {MAX_REPETITIONS} items.")
+            raise invalid(f"At {at}, an array would have more than {MAX_REPETITIONS} items.")
         fixed = [
             self._rule_of(item, f"{at}/prefixItems/{number}")
             for number, item in enumerate(first[: most if most is not None else len(first)])
@@ -536,21 +537,22 @@ class _Writer:
     # -- objects ---------------------------------------------------------------------------------
 
     def _object(self, schema: Mapping[str, Any], at: str) -> str:
-        properties = _mapping(schema, "properties", at)
-        required = _listed(schema, "required", at)
+        properties = mapping(schema, "properties", at)
+        required = listed(schema, "required", at)
         if not all(isinstance(name, str) for name in required):
-            raise _invalid(f"At {at}, “required” is no list of names.")
+            raise invalid(f"At {at}, “required” is no list of names.")
         others, key = self._others(schema, at)
         pairs: list[tuple[str, bool]] = []
         for name in dict.fromkeys((*properties, *required)):
             if len(name) > MAX_NAME:
-                raise _invalid(f"At {at}, a name is longer than {MAX_NAME} characters.")
+                raise invalid(f"At {at}, a name is longer than {MAX_NAME} characters.")
             value = properties.get(name, schema.get("additionalProperties", True))
-            if self._checked(value, at) is False:
+            place = f"{at}/properties/{short(name)}"
+            if self._checked(value, place) is False:
                 if name in required:
-                    raise _invalid(f"At {at}, “{_short(name)}” is required and not allowed.")
+                    raise invalid(f"At {at}, “{short(name)}” is required and not allowed.")
                 continue
-            rule = self._rule_of(value, f"{at}/properties/{name}")
+            rule = self._rule_of(value, place)
             pair = f'{literal(json.dumps(name, ensure_ascii=False))} ":" ws {rule}'
             pairs.append((self._new_rule(pair), name in required))
         other = None
@@ -558,26 +560,26 @@ class _Writer:
             value_rule = self._rule_of(others, f"{at}/additionalProperties")
             key = key or (self._other_key((*properties, *required)) if pairs else "string")
             other = self._new_rule(f'{key} ":" ws {value_rule}')
-        least = _count(schema, "minProperties", at) or 0
-        most = _count(schema, "maxProperties", at)
-        _require_order(least, most, "minProperties", "maxProperties", at)
+        least = count(schema, "minProperties", at) or 0
+        most = count(schema, "maxProperties", at)
+        require_order(least, most, "minProperties", "maxProperties", at)
         needed = sum(must for _, must in pairs)
         if most is not None and (len(pairs) > most or (other is not None and pairs)):
-            raise _invalid(f"At {at}, “maxProperties” cannot be held beside “properties”.")
+            raise invalid(f"At {at}, “maxProperties” cannot be held beside “properties”.")
         if least > max(needed, 1):
-            raise _invalid(f"At {at}, more than one property cannot be demanded without its name.")
+            raise invalid(f"At {at}, more than one property cannot be demanded without its name.")
         return self._members(pairs, other, most, at, some=least > needed)
 
     def _others(self, schema: Mapping[str, Any], at: str) -> tuple[Any, str | None]:
-        """Return the schema of what “properties” does not name, None without, and a rule of keys."""
-        names, patterns = schema.get("propertyNames"), _mapping(schema, "patternProperties", at)
-        bare = _is_bare(schema)
+        """Return the schema of what “properties” does not name, and a rule of its keys, or None."""
+        names, patterns = schema.get("propertyNames"), mapping(schema, "patternProperties", at)
+        bare = is_bare(schema)
         others = schema.get("additionalProperties", True if bare else None)
         if names is None and not patterns:
             return others, None
         if not bare or len(patterns) > 1 or (names is not None and patterns):
             keyword = "patternProperties" if patterns else "propertyNames"
-            raise _invalid(f"At {at}, “{keyword}” can be held alone only.")
+            raise invalid(f"At {at}, “{keyword}” can be held alone only.")
         if patterns:
             ((pattern, value),) = patterns.items()
             return value, self._rule_of({"type": "string", "pattern": pattern}, at)
@@ -597,7 +599,7 @@ class _Writer:
         """
         if most == 0 or (not pairs and other is None):
             if some:
-                raise _invalid(f"Nothing can stand at {at}: it has no property to have.")
+                raise invalid(f"Nothing can stand at {at}: it has no property to have.")
             return '"{" ws "}"'
         # Behind a pair what follows has a comma; before all of them it has none.
         behind, begins = "", []
@@ -638,206 +640,8 @@ class _Writer:
         return self._new_rule(" | ".join(options))
 
 
-def _family(kind: str) -> str:
-    return "number" if kind == "integer" else kind
-
-
-def _kinds(schema: Mapping[str, Any], at: str) -> list[str]:
-    """Return the types that a schema allows; by what it asks for, where it names none."""
-    if "type" not in schema:
-        meant = [kind for kind, keywords in _KEYWORDS.items() if not keywords.isdisjoint(schema)]
-        return meant or [kind for kind in _TYPES if kind != "integer"]
-    named = schema["type"]
-    kinds = named if isinstance(named, list) else [named]
-    for kind in kinds:
-        if kind not in _TYPES:
-            raise _invalid(f"At {at}, “{_short(str(kind))}” is no type.")
-    return [kind for kind in dict.fromkeys(kinds) if kind != "integer" or "number" not in kinds]
-
-
-def _all_kinds(schema: Mapping[str, Any], at: str) -> set[str] | None:
-    """Return the types of all texts of a schema, integers as numbers; None if it could be any."""
-    if "enum" in schema:
-        return {_family(_kinds_of(value)[0]) for value in schema["enum"]}
-    if "anyOf" in schema or "oneOf" in schema:
-        return None
-    return {_family(kind) for kind in _kinds(schema, at)}
-
-
-def _kinds_of(value: object) -> tuple[str, ...]:
-    if value is None:
-        return ("null",)
-    if isinstance(value, bool):
-        return ("boolean",)
-    if isinstance(value, int | float):
-        return ("integer", "number") if value == int(value) else ("number",)
-    if isinstance(value, str):
-        return ("string",)
-    return ("array",) if isinstance(value, list) else ("object",)
-
-
-def _spelt(values: Sequence[object]) -> set[str]:
-    """Return values so that equal ones are equal: 1 and 1.0 are, 1 and true are not."""
-    return {
-        json.dumps(int(v) if isinstance(v, float) and v == int(v) else v, sort_keys=True)
-        for v in values
-    }
-
-
 def _written(value: object) -> str:
     try:
         return literal(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except ValueError as error:
-        raise _invalid("A number in it is too large.") from error
-
-
-def _is_bare(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a schema of objects names no property, which leaves them all free."""
-    return not schema.get("properties") and not schema.get("required")
-
-
-def _is_open(schema: Mapping[str, Any]) -> bool:
-    """Tell whether answers by a schema may have properties that it does not name."""
-    return schema.get("additionalProperties", _is_bare(schema)) is not False
-
-
-def _together(one: dict[str, Any], other: dict[str, Any], at: str) -> dict[str, Any]:
-    """Return a schema for what follows both."""
-    found = {**other, **one}
-    if {"properties", "additionalProperties"} & set(one) & set(other) or (
-        "additionalProperties" in one and "properties" in other
-    ) or ("additionalProperties" in other and "properties" in one):  # fmt: skip
-        found |= _properties_together(one, other, at)
-    for keyword in set(one) & set(other):
-        mine, yours = one[keyword], other[keyword]
-        if mine == yours or keyword in {"properties", "additionalProperties"}:
-            continue
-        match keyword:
-            case "type":
-                ours, theirs = _kinds(one, at), _kinds(other, at)
-                found[keyword] = [
-                    kind
-                    for kind in _TYPES
-                    if (kind in ours or (kind == "integer" and "number" in ours))
-                    and (kind in theirs or (kind == "integer" and "number" in theirs))
-                ]
-            case "required":
-                found[keyword] = list(dict.fromkeys((*yours, *mine)))
-            case "enum":
-                known = _spelt(yours)
-                found[keyword] = [value for value in mine if _spelt([value]) <= known]
-                if not found[keyword]:
-                    raise _invalid(f"Nothing can stand at {at}: no value is in both lists.")
-            case "items" | "propertyNames" | "additionalItems":
-                found[keyword] = {"allOf": [yours, mine]}
-            case "uniqueItems":
-                found[keyword] = bool(mine or yours)
-            case "minLength" | "minItems" | "minProperties":
-                found[keyword] = max(_count(part, keyword, at) or 0 for part in (one, other))
-            case "maxLength" | "maxItems" | "maxProperties":
-                found[keyword] = min(_count(part, keyword, at) or 0 for part in (one, other))
-            case "minimum" | "exclusiveMinimum":
-                found[keyword] = max(mine, yours, key=lambda it: _decimal(it, keyword, at))
-            case "maximum" | "exclusiveMaximum":
-                found[keyword] = min(mine, yours, key=lambda it: _decimal(it, keyword, at))
-            case "anyOf":
-                if len(mine) * len(yours) > MAX_CHOICES:
-                    raise _invalid(f"At {at}, too many alternatives hold together.")
-                found[keyword] = [{"allOf": [b, a]} for b in yours for a in mine]
-            case _:
-                raise _invalid(f"At {at}, two “{keyword}” cannot be held together.")
-    return found
-
-
-def _properties_together(
-    one: Mapping[str, Any], other: Mapping[str, Any], at: str
-) -> dict[str, Any]:
-    """Return “properties” and “additionalProperties” for what follows both schemas."""
-    parts = (one, other)
-    named = [_mapping(part, "properties", at) for part in parts]
-    found: dict[str, Any] = {}
-    properties = {
-        name: _both(
-            [
-                its.get(name, part.get("additionalProperties", True))
-                for part, its in zip(parts, named, strict=True)
-            ]
-        )
-        for name in dict.fromkeys((*named[0], *named[1]))
-    }
-    if properties:
-        found["properties"] = properties
-    others = [part["additionalProperties"] for part in parts if "additionalProperties" in part]
-    if others:
-        found["additionalProperties"] = _both(others)
-    return found
-
-
-def _both(schemas: Sequence[Any]) -> Any:
-    """Return a schema for what follows all of these."""
-    left = [schema for schema in schemas if schema is not True]
-    if any(schema is False for schema in left):
-        return False
-    return {"allOf": left} if len(left) > 1 else left[0] if left else True
-
-
-def _mapping(schema: Mapping[str, Any], keyword: str, at: str) -> Mapping[str, Any]:
-    found = schema.get(keyword, {})
-    if not isinstance(found, dict):
-        raise _invalid(f"At {at}, “{keyword}” is no object.")
-    return found
-
-
-def _listed(schema: Mapping[str, Any], keyword: str, at: str) -> list[Any]:
-    found = schema.get(keyword, [])
-    if not isinstance(found, list):
-        raise _invalid(f"At {at}, “{keyword}” is no list.")
-    return found
-
-
-def _count(schema: Mapping[str, Any], keyword: str, at: str) -> int | None:
-    found = schema.get(keyword)
-    if found is None:
-        return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or found < 0:
-        raise _invalid(f"At {at}, “{keyword}” is no number of things.")
-    if not math.isfinite(found) or found != int(found):
-        raise _invalid(f"At {at}, “{keyword}” is no number of things.")
-    return int(found)
-
-
-def _decimal(value: object, keyword: str, at: str) -> Decimal | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _FARTHEST:
-        raise _invalid(f"At {at}, “{keyword}” is no number, or one beyond 10³⁰.")
-    if keyword == "multipleOf" and value <= 0:
-        raise _invalid(f"At {at}, “multipleOf” is not above 0.")
-    return Decimal(repr(value))
-
-
-def _bound(
-    schema: Mapping[str, Any], closed: str, is_open: str, at: str,
-    tighter: Callable[[Decimal, Decimal], Decimal],
-) -> tuple[Decimal | None, bool]:  # fmt: skip
-    """Return a bound of a number, and whether it is none of them itself."""
-    with_it = _decimal(schema.get(closed), closed, at)
-    without = _decimal(schema.get(is_open), is_open, at)
-    if with_it is None or without is None:
-        return (without, True) if without is not None else (with_it, False)
-    return (without, True) if tighter(with_it, without) == without else (with_it, False)
-
-
-def _next_integer(low: Decimal, *, is_open: bool) -> int:
-    """Return the first integer from `low` on, or behind it."""
-    found = math.ceil(low)
-    return found + 1 if is_open and found == low else found
-
-
-def _require_order(least: int | None, most: int | None, first: str, last: str, at: str) -> None:
-    if least is not None and most is not None and least > most:
-        raise _invalid(f"Nothing can stand at {at}: “{first}” is above “{last}”.")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:59]}…"
+        raise invalid("A number in it is too large.") from error

@@ -18,15 +18,21 @@ from engines.dialect.course import Course
 from engines.dialect.formats import CallFormat
 from engines.dialect.splitter import Delta
 from engines.errors import GrammarInvalid
-from engines.llamacpp.calling import CallGrammar, arguments_grammar, call_grammar
+from engines.llamacpp.calling import (
+    CallGrammar,
+    answer_or_calls,
+    arguments_grammar,
+    call_grammar,
+)
 from engines.llamacpp.context import Context
-from engines.llamacpp.guided import GrammarState, GuidedSampler
+from engines.llamacpp.guided import GrammarState, GuidedSampler, is_guided
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.schema import schema_grammar
 from engines.llamacpp.writer import seamed
 from engines.text import SEAM, Utf8Decoder, held_back
-from engines.types import ChatRequest, TextDelta, ToolCallDelta
+from engines.types import ChatRequest, Sampling, TextDelta, ToolCallDelta
 
 
 class CallGuide:
@@ -43,7 +49,7 @@ class CallGuide:
         self._tools = {it.name: it for it in tools}
         form = dialect.calls
         self._channels = form.style == "channel"
-        bare = form.bare and self.required
+        bare = form.bare and (self.required or is_guided(request.sampling))
         self._grammar = call_grammar(
             replace(form, ends="") if bare else form, tools, parallel=request.parallel_tools
         )
@@ -51,23 +57,31 @@ class CallGuide:
         self._text = ""
         self.reader = CallReader((form,)) if self._channels else None
         self._found = False
-        self.opening = self._opening(form, prompt) if self.required else None
+        self._begin = self._beginning(form, prompt)
+        tokenise = loaded.model.vocabulary.tokenise
+        self.opening = tokenise(self._begin) if self.required else None
 
     @property
     def free(self) -> tuple[str, ...]:
         """The tools whose arguments no grammar can hold to their schema."""
         return tuple(dict.fromkeys(self._grammar.free))
 
-    def _opening(self, form: CallFormat, prompt: Prompt) -> list[int]:
-        """Return the tokens that begin calls, behind the reasoning if there is any."""
-        dialect, rendered = self._loaded.dialect, prompt.rendered
+    def beside(self, sampling: Sampling) -> str:
+        """Return the grammar of an answer as it was asked for, or of calls in its place."""
+        told = sampling.schema
+        answer = (sampling.grammar or "") if told is None else schema_grammar(told)
+        return answer_or_calls(answer, self._begin.lstrip(), self._grammar)
+
+    def _beginning(self, form: CallFormat, prompt: Prompt) -> str:
+        """Return what begins calls, behind the reasoning if there is any."""
+        rendered = prompt.rendered
         reasons = rendered.begins == "reasoning" or rendered.expected
-        tokenise = self._loaded.model.vocabulary.tokenise
         if self._channels:
             start = "<|start|>assistant" if reasons else ""
-            return tokenise(f"{start}<|channel|>commentary to=functions.")
-        gap = dialect.format.gap if dialect.format is not None and reasons else ""
-        return tokenise(gap + ("" if form.bare else form.begins[0]))
+            return f"{start}<|channel|>commentary to=functions."
+        written = self._loaded.dialect.format
+        gap = written.gap if written is not None and reasons else ""
+        return gap + ("" if form.bare else form.begins[0])
 
     def saw(self, deltas: Sequence[Delta], *, opened: bool) -> tuple[CallGrammar, str] | None:
         """Take the next part of an answer; returns the grammar that holds from here, if one does.
@@ -105,7 +119,7 @@ def steered(
 ) -> Sampler:
     """Return the sampler, steered if there is anything to steer. calls: asks for tools."""
     dialect = loaded.dialect
-    guided = request.sampling.grammar is not None
+    guided = is_guided(request.sampling)
     budget = request.thinking_budget if dialect.format is not None else None
     if calls is None and (dialect.format is None or (budget is None and not guided)):
         return sampler
