@@ -113,6 +113,13 @@ class Engine(Protocol):
         """
         ...
 
+    def cache_used(self) -> float | None:
+        """Tell the share of the KV cache that is in use, 0 to 1; None where nobody can tell.
+
+        From any thread, at any time; a worker or server may have to be asked.
+        """
+        ...
+
     def close(self) -> None:
         """Unload and give the memory back. The engine may load again afterwards."""
         ...

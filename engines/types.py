@@ -139,6 +139,11 @@ class Sampling:
     logit_bias: tuple[tuple[int, float], ...] = ()
     logprobs: int | None = None
 
+    @property
+    def guided(self) -> bool:
+        """Whether the answer has to follow a grammar or a schema."""
+        return self.grammar is not None or self.schema is not None
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -217,7 +222,8 @@ class LoadPlan:
     first layers; none named is all that can be used.
     experts_in_ram: of so many layers, from the first, the experts of a mixture stay in the
     computer's own memory, whatever gpu_layers says.
-    parallel: conversations that are answered at once.
+    parallel: conversations that are answered at once; with llama.cpp each has a context of its own,
+    as long as `context` says.
     memory_share: the part of a card's memory that an engine may take, above 0, at most 1; None is
     what the plan needs. tensor_parallel: cards that share each layer. nodes: computers that share
     layers.
@@ -339,6 +345,7 @@ class PromptReady:
 class TokenLogprob:
     """A token with the natural logarithm of its probability before the sampler changed it.
 
+    token: its number, -1 where a server does not tell it.
     text: what it stands for, with replacement characters where that is half a character; raw: its
     bytes. likeliest: the likeliest tokens at its place, the first first.
     """

@@ -27,8 +27,9 @@ LENT = {"httpx2", "huggingface_hub"}
 """What app/hub may use: it gets its client from the gate, and makes none."""
 BORROWERS = {"app/packages", "engines/openai", "engines/remote", "engines/vllm"}
 """They are lent a client of httpx2 as well."""
-SERVING = {"uvicorn"}
-"""What app/server may use: it gets the socket that it listens at from app/net."""
+SERVING = {"asyncio", "uvicorn"}
+"""What app/server may use: it gets the socket that it listens at from app/net, and its event loop
+opens none."""
 LOCAL = ("engines/vllm/door.py", "engines/vllm/shared.py")
 """They talk to other processes of this computer, at sockets in a private folder."""
 LOCAL_USES = {
@@ -385,7 +386,7 @@ def test_sql_is_in_the_store_only() -> None:
     assert all(name.startswith("app/store/") for name in found), found
 
 
-def test_threads_start_in_six_places() -> None:
+def test_threads_start_in_eight_places() -> None:
     """One of them is for connections that open: nothing else lets who waits for one leave."""
     starters = {
         "Thread", "ThreadPoolExecutor", "QThread", "QThreadPool", "Timer", "start_blocking_portal",
@@ -399,10 +400,12 @@ def test_threads_start_in_six_places() -> None:
     assert offenders(files_under("app/"), found).keys() == {
         "app/presenters/tasks.py",
         "app/net/opening.py",
+        "app/server/running.py",
         "app/cli/interrupt.py",
         "app/server/server.py",
         "app/services/downloads/queue.py",
         "app/services/measuring/bench_many.py",
+        "app/services/metrics/tracing.py",
     }
 
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "token": "app.cli.token:COMMAND",
     "servers": "app.cli.servers:COMMAND",
     "serve": "app.cli.serve:COMMAND",
+    "stats": "app.cli.stats:COMMAND",
     "clients": "app.cli.clients:COMMAND",
     "connections": "app.cli.connections:COMMAND",
     "chats": "app.cli.chats:COMMAND",

@@ -111,7 +111,8 @@ def _lines(url: str, token: ServerToken | None, args: argparse.Namespace) -> Ite
 def _ending() -> Iterator[Callable[[], int]]:
     """Yield what waits for a signal that ends the server, and returns its number.
 
-    Called on the main thread. What comes from now on is heard, also before somebody waits.
+    Called on the main thread. What comes from now on is heard, also before somebody waits. What was
+    ignored at the start stays so: that is how `nohup` and a shell's background ask for it.
     """
     heard: list[int] = []
     came = threading.Event()
@@ -120,10 +121,13 @@ def _ending() -> Iterator[Callable[[], int]]:
         heard.append(number)
         came.set()
 
-    numbers = [signal.SIGINT, signal.SIGTERM]
     if sys.platform == "win32":
-        numbers.append(signal.SIGBREAK)
-    before = {it: signal.signal(it, hear) for it in numbers}
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGBREAK)
+    else:
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {
+        it: signal.signal(it, hear) for it in numbers if signal.getsignal(it) is not signal.SIG_IGN
+    }
 
     def wait() -> int:
         # In short steps: on Windows a long wait cannot be interrupted.

@@ -171,6 +171,14 @@ class ConnectionTimedOut(AppError):
     code = "connection_timed_out"
 
 
+class CollectorRefused(AppError):
+    code = "collector_refused"
+
+
+class MetricsRefused(AppError):
+    code = "metrics_refused"
+
+
 class CertificateRefused(AppError):
     code = "certificate_refused"
 

@@ -17,8 +17,8 @@ from app.core.errors import AddressInvalid, AddressNotFree, CertificateRefused
 from app.core.network.serving import LOOPBACK, Address
 
 _BACKLOG: Final = 128
-CONNECTIONS: Final = 200
-"""Connections at a time, fewer than the files that any system lets a process have open."""
+CONNECTIONS: Final = 128
+"""Connections at a time: macOS lets a program of a window have 256 files open."""
 
 
 def listen(address: Address) -> socket.socket:
@@ -35,7 +35,10 @@ def listen(address: Address) -> socket.socket:
             "A server listens at a number, not at a name.",
             "Write an IP address, such as 127.0.0.1.",
         ) from error
-    made = socket.socket(socket.AF_INET6 if is_6 else socket.AF_INET, socket.SOCK_STREAM)
+    # With its protocol named, or asyncio would leave Nagle's algorithm on, and a reply in two parts
+    # would wait 40 ms for the other side's acknowledgement.
+    family = socket.AF_INET6 if is_6 else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform == "win32":
             # There the other option would let two programs have one port.

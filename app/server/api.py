@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
+import anyio
+import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -19,12 +22,13 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from app.core.chats.answers import Ready
+from app.core.metrics.prometheus import CONTENT_TYPE
 from app.core.network.clients import ApiClient
 from app.server import chat, messages, responses, vectors
 from app.server.fields import Fields, check, read_json
 from app.server.guard import UseInProgress
 from app.server.request import ApiRequest
-from app.server.running import Running, Runs, until_gone
+from app.server.running import RequestWork, Runs, until_gone
 from app.server.service import Access, ApiService
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
@@ -38,6 +42,8 @@ BEGIN_S: Final = 10.0
 """How long an answer may fail with a status of its own before its stream begins."""
 PING_S: Final = 15.0
 """After so much silence a stream says that it lives: a long prompt is being read, or loaded."""
+TIDY_S: Final = 30.0
+"""How often models are looked for that nobody has used for a while."""
 STATUS: Final[Mapping[str, int]] = {
     "model_not_found": 404,
     "model_busy": 503,
@@ -57,7 +63,7 @@ STATUS: Final[Mapping[str, int]] = {
 TOO_LONG: Final = frozenset({"message_too_long", "context_full"})
 
 
-class Writer(Protocol):
+class AnswerWriter(Protocol):
     """Writes an answer as a protocol has it: objects of a stream."""
 
     def begin(self) -> Iterator[dict[str, Any]]: ...
@@ -66,7 +72,7 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True)
-class Shape:
+class WireFormat:
     """How a protocol frames a stream, and tells errors.
 
     named: each event is named by its type. last: what ends a stream. ping: what says that it lives.
@@ -82,9 +88,9 @@ class Shape:
         return b"event: " + item["type"].encode() + b"\n" + data if self.named else data
 
 
-OPENAI: Final = Shape(False, b"data: [DONE]\n\n", b": ping\n\n", chat.error_body)
-RESPONSES: Final = Shape(True, b"", b": ping\n\n", chat.error_body)
-ANTHROPIC: Final = Shape(
+OPENAI: Final = WireFormat(False, b"data: [DONE]\n\n", b": ping\n\n", chat.error_body)
+RESPONSES: Final = WireFormat(True, b"", b": ping\n\n", chat.error_body)
+ANTHROPIC: Final = WireFormat(
     True,
     b"",
     b'event: ping\ndata: {"type": "ping"}\n\n',
@@ -92,7 +98,7 @@ ANTHROPIC: Final = Shape(
 )
 
 
-def shape_of(path: str) -> Shape:
+def wire_format_of(path: str) -> WireFormat:
     """Tell which protocol an address belongs to, for errors of any kind."""
     return ANTHROPIC if path.startswith("/v1/messages") else OPENAI
 
@@ -100,11 +106,11 @@ def shape_of(path: str) -> Shape:
 def error_response(path: str, status: int, code: str, text: str, field: str = "") -> Response:
     """Write an error in the words of the protocol that an address belongs to."""
     headers = {"Retry-After": "5"} if status in {429, 503} else {}
-    return JSONResponse(shape_of(path).error(status, code, text, field), status, headers)
+    return JSONResponse(wire_format_of(path).error(status, code, text, field), status, headers)
 
 
 class Api:
-    """Answers requests. Whoever makes it calls `close`, once no request comes any more.
+    """Answers requests. app: what a server serves; its end ends all answers.
 
     metrics: what is told of the engines, as text.
     """
@@ -131,6 +137,7 @@ class Api:
                 Route("/tokenize", self._tokenize, methods=post),
                 Route("/detokenize", self._detokenize, methods=post),
             ],
+            lifespan=self._life,
             exception_handlers={
                 UserError: _refuse,
                 HTTPException: _refuse_http,
@@ -141,18 +148,30 @@ class Api:
     @staticmethod
     def error_body(path: str, status: int, kind: str, message: str) -> Mapping[str, Any]:
         """Write an error as the protocol of a path has it, for who stands before this."""
-        return shape_of(path).error(status, kind, message, "")
+        return wire_format_of(path).error(status, kind, message, "")
 
-    def close(self) -> None:
-        """End all answers that are being written."""
-        self._runs.close()
+    @asynccontextmanager
+    async def _life(self, _app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tidying:
+            tidying.start_soon(self._tidy)
+            yield
+            tidying.cancel_scope.cancel()
+        await anyio.to_thread.run_sync(self._runs.close)
+
+    async def _tidy(self) -> None:
+        while True:
+            await anyio.sleep(TIDY_S)
+            try:
+                await anyio.to_thread.run_sync(self._service.unload_idle)
+            except UserError as error:
+                logger.warning("a model that is not used stays: %s", error)
 
     async def _here(self, _request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
     async def _tell_metrics(self, _request: Request) -> Response:
         text = await self._worked(_request, lambda _cancel: self._metrics())
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+        return PlainTextResponse(text, headers={"content-type": CONTENT_TYPE})
 
     async def _list_models(self, request: Request) -> Response:
         access = access_of(request)
@@ -174,7 +193,7 @@ class Api:
         return await self._complete_with(request, fields, asked, "chatcmpl", chat.ChatWriter)
 
     async def _complete(self, request: Request) -> Response:
-        fields = check(chat.TextFields, read_json(await request.body()))
+        fields = check(chat.CompletionFields, read_json(await request.body()))
         asked = chat.read_text(fields)
         return await self._complete_with(request, fields, asked, "cmpl", chat.TextWriter)
 
@@ -272,8 +291,7 @@ class Api:
         )
         if found is None:
             return _gone()
-        tokens, context = found
-        return JSONResponse({"tokens": tokens, "count": len(tokens), "max_model_len": context})
+        return JSONResponse({"tokens": found, "count": len(found)})
 
     async def _detokenize(self, request: Request) -> Response:
         fields = check(vectors.DetokenizeFields, read_json(await request.body()))
@@ -285,7 +303,7 @@ class Api:
         # llama-server says the one, vLLM the other.
         return JSONResponse({"content": text, "prompt": text})
 
-    def _begin(self, request: Request, asked: ApiRequest) -> Running[tuple[int, Event]]:
+    def _begin(self, request: Request, asked: ApiRequest) -> RequestWork[tuple[int, Event]]:
         """Begin an answer on its thread. Raises ServerFull."""
         access = access_of(request)
 
@@ -304,8 +322,8 @@ class Api:
     async def _collect(
         self,
         request: Request,
-        running: Running[tuple[int, Event]],
-        writers: Sequence[Writer],
+        running: RequestWork[tuple[int, Event]],
+        writers: Sequence[AnswerWriter],
     ) -> bool | None:
         """Have an answer written to its end. None where the client has gone."""
 
@@ -322,9 +340,9 @@ class Api:
 
     async def _stream(
         self,
-        running: Running[tuple[int, Event]],
-        shape: Shape,
-        writers: Sequence[Writer],
+        running: RequestWork[tuple[int, Event]],
+        wire: WireFormat,
+        writers: Sequence[AnswerWriter],
         more: Callable[[], Iterable[dict[str, Any]]] = tuple,
         failed: Callable[[str, str], Iterable[dict[str, Any]]] | None = None,
     ) -> Response:
@@ -338,17 +356,17 @@ class Api:
         async def pieces() -> AsyncIterator[bytes]:
             try:
                 async for item in _items(running, writers):
-                    yield shape.ping if item is None else shape.frame(item)
+                    yield wire.ping if item is None else wire.frame(item)
                 for item in more():
-                    yield shape.frame(item)
-                yield shape.last
+                    yield wire.frame(item)
+                yield wire.last
             except Cancelled:
                 return
             except Exception as error:  # noqa: BLE001  the client has its headers already
                 status, code, text = said(error)
-                told = {"type": "error", **shape.error(status, code, text, "")}
+                told = {"type": "error", **wire.error(status, code, text, "")}
                 for item in failed(code, text) if failed else (told,):
-                    yield shape.frame(item)
+                    yield wire.frame(item)
             finally:
                 running.close()
 
@@ -365,7 +383,7 @@ class Api:
 
 
 async def _items(
-    running: Running[tuple[int, Event]], writers: Sequence[Writer]
+    running: RequestWork[tuple[int, Event]], writers: Sequence[AnswerWriter]
 ) -> AsyncIterator[dict[str, Any] | None]:
     """Yield what the writers make of an answer, and None after each silence."""
     for writer in writers:

@@ -36,6 +36,7 @@ from engines.types import (
     TokenLogprob,
     Tool,
     ToolCall,
+    ToolCallDelta,
     WasReasoning,
 )
 
@@ -186,7 +187,7 @@ class ChatFields(SamplingFields):
     chat_template_kwargs: TemplateValues | None = None
 
 
-class TextFields(SamplingFields):
+class CompletionFields(SamplingFields):
     prompt: str | list[str] | list[int] | list[list[int]]
     logprobs: int | None = Field(None, ge=0, le=MOST_LIKELY)
     echo: bool = False
@@ -223,7 +224,7 @@ def read_chat(fields: ChatFields) -> ApiRequest:
     )
 
 
-def read_text(fields: TextFields) -> ApiRequest:
+def read_text(fields: CompletionFields) -> ApiRequest:
     """Read a request for a completion of a raw prompt. Raises BadRequest."""
     prompts = fields.prompt
     if isinstance(prompts, list) and prompts and isinstance(prompts[0], str | list):
@@ -378,6 +379,7 @@ class ChatWriter:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._calls: list[dict[str, Any]] = []
+        self._begun: dict[int, str] = {}
         self._likely: list[dict[str, Any]] = []
         self.done: Done | None = None
 
@@ -398,14 +400,29 @@ class ChatWriter:
             case WasReasoning():
                 # A stream cannot take text back; a whole answer has it where it belongs.
                 self._reasoning, self._text = [*self._reasoning, *self._text], []
+            case ToolCallDelta(index, name, id_, arguments):
+                if index not in self._begun:
+                    self._begun[index] = id_ or new_id("call")
+                    begun = {"name": name, "arguments": ""}
+                    yield self._call(index, self._begun[index], begun)
+                if arguments:
+                    piece = {"index": index, "function": {"arguments": arguments}}
+                    yield self._chunk({"tool_calls": [piece]})
             case ToolCall(name, arguments, id_):
+                index = len(self._calls)
+                known = self._begun.get(index)
                 function = {"name": name, "arguments": arguments}
-                call = {"id": id_ or new_id("call"), "type": "function", "function": function}
-                yield self._chunk({"tool_calls": [{"index": len(self._calls), **call}]})
-                self._calls.append(call)
+                whole = known or id_ or new_id("call")
+                self._calls.append({"id": whole, "type": "function", "function": function})
+                if known is None:
+                    yield self._call(index, whole, function)
             case Done():
                 self.done = event
                 yield self._chunk({}, finish=FINISHED[event.finish_reason])
+
+    def _call(self, index: int, id_: str, function: Mapping[str, str]) -> dict[str, Any]:
+        call = {"index": index, "id": id_, "type": "function", "function": function}
+        return self._chunk({"tool_calls": [call]})
 
     def choice(self) -> dict[str, Any]:
         """Return the whole answer."""

@@ -31,6 +31,9 @@ from engines.errors import UserError
 HEALTH: Final = "/health"
 """The one path without a key: it says that the server is there, and nothing else."""
 
+METRICS: Final = "/metrics"
+"""A monitor asks for it every few seconds, which would push all else out of the list of uses."""
+
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?", re.ASCII)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 _PORTS: Final = {"http": 80, "https": 443}
@@ -170,7 +173,7 @@ class ApiGuard:
         except Refused as refused:
             await self._refuse(scope, refused, reply)
         finally:
-            if client is not None:
+            if client is not None and scope["path"] != METRICS:
                 await self._note(scope, client.name, use, reply, started, clock)
 
     def _check_host(self, scope: Scope, headers: Headers) -> None:

@@ -32,6 +32,7 @@ from engines.types import (
     TextDelta,
     Tool,
     ToolCall,
+    ToolCallDelta,
     Usage,
     WasReasoning,
 )
@@ -73,14 +74,14 @@ class ThinkingFields(Fields):
     budget_tokens: int | None = Field(None, ge=1)
 
 
-class FormatFields(Fields):
+class OutputFormat(Fields):
     type: Literal["json_schema"]
     schema_: dict[str, Any] = Field(alias="schema")
 
 
 class OutputFields(Fields):
     effort: str | None = None
-    format: FormatFields | None = None
+    format: OutputFormat | None = None
 
 
 class CountFields(Fields):
@@ -255,6 +256,7 @@ class MessageWriter:
         }
         self._blocks: list[dict[str, Any]] = self._message["content"]
         self._open = ""
+        self._calling = False
 
     def begin(self) -> Iterator[dict[str, Any]]:
         return iter(())
@@ -272,22 +274,17 @@ class MessageWriter:
             case ReasoningDelta(text):
                 yield from self._opened({"type": "thinking", "thinking": "", "signature": ""})
                 yield self._delta("thinking", "thinking_delta", text)
-            case ToolCall(name, arguments, id_):
-                block = {
-                    "type": "tool_use",
-                    "id": id_ or new_id("toolu"),
-                    "name": name,
-                    "input": {},
-                }
-                yield from self._opened(block, anew=True)
-                self._blocks[-1]["input"] = _input(arguments)
-                yield self._part({"type": "input_json_delta", "partial_json": arguments or "{}"})
+            case ToolCallDelta() | ToolCall():
+                yield from self._take_call(event)
             case WasReasoning():
                 # A stream cannot take text back; a whole message has it where it belongs.
                 yield from self._closed()
                 self._blocks[:] = [_as_thinking(block) for block in self._blocks]
             case Done():
                 yield from self._closed()
+                if self._calling:
+                    # It was cut off within its arguments: there is nothing to carry out.
+                    self._blocks.pop()
                 if not self._blocks:
                     yield from self._opened({"type": "text", "text": ""})
                     yield from self._closed()
@@ -312,6 +309,19 @@ class MessageWriter:
             "content_block": dict(block),
         }
         self._blocks.append(block)
+
+    def _take_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
+        """Take a piece of a call, or the whole of it, which is told where no pieces were."""
+        told, said = self._calling, call.arguments
+        if not self._calling:
+            made = {"type": "tool_use", "id": call.id or new_id("toolu"), "name": call.name}
+            yield from self._opened({**made, "input": {}}, anew=True)
+            self._calling = True
+        if isinstance(call, ToolCall):
+            self._blocks[-1]["input"] = _input(call.arguments)
+            self._calling, said = False, "" if told else call.arguments or "{}"
+        if said:
+            yield self._part({"type": "input_json_delta", "partial_json": said})
 
     def _delta(self, name: str, kind: str, text: str) -> dict[str, Any]:
         self._blocks[-1][name] += text

@@ -49,6 +49,7 @@ from engines.types import (
     TextDelta,
     Tool,
     ToolCall,
+    ToolCallDelta,
 )
 
 BETWEEN: Final = "__"
@@ -63,14 +64,14 @@ _INPUT: Final = {
 """The schema of a tool whose input is free text."""
 
 
-class FormatFields(Fields):
+class TextFormat(Fields):
     type: Literal["text", "json_object", "json_schema"] = "text"
     name: str = ""
     schema_: dict[str, Any] | None = Field(None, alias="schema")
 
 
-class TextFields(Fields):
-    format: FormatFields | None = None
+class ResponseText(Fields):
+    format: TextFormat | None = None
 
 
 class ReasoningFields(Fields):
@@ -85,7 +86,7 @@ class ResponsesFields(Fields):
     tools: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
-    text: TextFields | None = None
+    text: ResponseText | None = None
     reasoning: ReasoningFields | None = None
     include: list[str] | None = None
     max_output_tokens: int | None = Field(None, ge=1)
@@ -129,6 +130,10 @@ class ToolNames:
     def called(self, namespace: str, name: str) -> str:
         """Return the model's name for a tool of the client's."""
         return f"{namespace}{BETWEEN}{name}" if namespace else name
+
+    def is_free(self, called: str) -> bool:
+        """Tell whether a tool's input is free text, which the model writes as JSON."""
+        return called in self._free
 
     def item(self, call: ToolCall) -> dict[str, Any]:
         """Return the item of a call, without its id and state."""
@@ -174,7 +179,7 @@ def read_responses(fields: ResponsesFields, names: ToolNames) -> ApiRequest:
             )
     tools = tuple(names.tools)
     choice, only = _choice(fields.tool_choice, names)
-    form = (fields.text and fields.text.format) or FormatFields.model_validate({})
+    form = (fields.text and fields.text.format) or TextFormat.model_validate({})
     reasoning = fields.reasoning or ReasoningFields()
     named = {
         "temperature": fields.temperature,
@@ -202,7 +207,7 @@ def read_responses(fields: ResponsesFields, names: ToolNames) -> ApiRequest:
     )
 
 
-def _schema(form: FormatFields) -> str | None:
+def _schema(form: TextFormat) -> str | None:
     return schema_of(
         ResponseFormat.model_validate(
             {"type": form.type, "json_schema": {"name": form.name, "schema": form.schema_}}
@@ -315,6 +320,7 @@ class ResponseWriter:
         self._number = 0
         self._output: list[dict[str, Any]] = []
         self._open = ""
+        self._calling: dict[str, Any] | None = None
         self._response: dict[str, Any] = {
             "id": new_id("resp"),
             "object": "response",
@@ -362,10 +368,18 @@ class ResponseWriter:
                 yield from self._opened("reasoning")
                 self._output[-1]["content"][0]["text"] += text
                 yield self._piece("response.reasoning_text.delta", content_index=0, delta=text)
+            case ToolCallDelta(_, name, id_, arguments) if not self._names.is_free(name):
+                if self._calling is None:
+                    yield from self._call(ToolCall(name, "", id_))
+                if arguments:
+                    yield self._piece("response.function_call_arguments.delta", delta=arguments)
             case ToolCall():
                 yield from self._called(event)
             case Done():
                 yield from self._closed()
+                if self._calling is not None:
+                    # It was cut off within its arguments: there is nothing to carry out.
+                    self._output.pop()
                 yield self._end(event)
 
     def fail(self, code: str, text: str) -> Iterator[dict[str, Any]]:
@@ -398,17 +412,27 @@ class ResponseWriter:
         name = "response.incomplete" if cut else "response.completed"
         return self._event(name, response=self._response)
 
-    def _called(self, call: ToolCall) -> Iterator[dict[str, Any]]:
+    def _call(self, call: ToolCall) -> Iterator[dict[str, Any]]:
+        """Open the item of a call, whose input is still to come."""
         yield from self._closed()
+        item = self._names.item(call)
+        free = item["type"] == "custom_tool_call"
+        self._calling = {"id": new_id("ctc" if free else "fc"), "status": "in_progress", **item}
+        self._calling["input" if free else "arguments"] = ""
+        self._output.append(self._calling)
+        yield self._item("response.output_item.added", self._calling)
+
+    def _called(self, call: ToolCall) -> Iterator[dict[str, Any]]:
+        """Finish the item of a call; all of it comes at once where it was not opened before."""
         item = self._names.item(call)
         free = item["type"] == "custom_tool_call"
         name, said = ("input", item["input"]) if free else ("arguments", item["arguments"])
         kind = "custom_tool_call_input" if free else "function_call_arguments"
-        whole = {"id": new_id("ctc" if free else "fc"), "status": "completed", **item}
-        self._output.append(whole)
-        begun = {**whole, "status": "in_progress", name: ""}
-        yield self._item("response.output_item.added", begun)
-        yield self._piece(f"response.{kind}.delta", delta=said)
+        if self._calling is None:
+            yield from self._call(call)
+            yield self._piece(f"response.{kind}.delta", delta=said)
+        whole, self._calling = self._output[-1], None
+        whole |= {"status": "completed", name: said}
         yield self._piece(f"response.{kind}.done", **{name: said}, name=item["name"])
         yield self._item("response.output_item.done", whole)
 

@@ -27,7 +27,7 @@ class ServerFull(AppError):
     code = "server_full"
 
 
-class Running(Generic[T]):
+class RequestWork(Generic[T]):
     """One request's work on a thread of its own. Used on the event loop; ended by `close`."""
 
     def __init__(self, work: Callable[[CancelToken], Iterator[T]], ended: Callable[[], None]):
@@ -85,11 +85,11 @@ class Runs:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: set[Running[object]] = set()
+        self._running: set[RequestWork[object]] = set()
 
-    def start(self, work: Callable[[CancelToken], Iterator[T]]) -> Running[T]:
+    def start(self, work: Callable[[CancelToken], Iterator[T]]) -> RequestWork[T]:
         """Begin a request's work. Raises ServerFull."""
-        running: Running[T] = Running(work, lambda: self._forget(running))
+        running: RequestWork[T] = RequestWork(work, lambda: self._forget(running))
         with self._lock:
             if len(self._running) >= MOST:
                 raise ServerFull(
@@ -110,7 +110,7 @@ class Runs:
         for it in running:
             it.thread.join(_END_S)
 
-    def _forget(self, running: Running[T]) -> None:
+    def _forget(self, running: RequestWork[T]) -> None:
         with self._lock:
             self._running.discard(running)
 

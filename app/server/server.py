@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import anyio
@@ -16,6 +17,7 @@ from app.net.listening import PatientProtocol, listen, port_of, server_tls
 from app.server.guard import ApiGuard, ClientKeys, ErrorBody, Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from concurrent.futures import Future
 
     from anyio.from_thread import BlockingPortal
@@ -65,6 +67,7 @@ class Server:
             names=frozenset(options.names),
             sites=frozenset(options.sites),
         )
+        self._keys = keys
         self._guard = ApiGuard(app, rules, keys, error_body)
         self._address = options.address
         self._ends = ExitStack()
@@ -75,17 +78,15 @@ class Server:
         """Where it listens, without a path; with the port that it was given, once it runs."""
         return self._address.url(encrypted=self._options.encrypted)
 
-    @property
-    def running(self) -> bool:
-        return self._at_work is not None and not self._at_work.serving.done()
-
     def start(self) -> None:
         """Listen; returns when requests are answered.
 
-        Raises NotSafe, AddressInvalid, AddressNotFree and CertificateRefused.
+        Raises NotSafe, AddressInvalid, AddressNotFree, CertificateRefused and KeyringBroken.
         """
         options = self._options
         options.require_safe()
+        if options.needs_token:
+            self._keys.owner()  # made now, so that a keyring that stays locked is told now
         with ExitStack() as undone:
             tls = (
                 server_tls(options.certificate, options.key)
@@ -99,8 +100,9 @@ class Server:
                 ws="none",
                 loop="asyncio",
                 interface="asgi3",
+                lifespan="on",
                 log_config=None,
-                log_level="warning",
+                log_level="error",
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
@@ -111,7 +113,7 @@ class Server:
             )
             server = uvicorn.Server(config)
             portal = undone.enter_context(start_blocking_portal(name="hearth-server"))
-            serving = portal.start_task_soon(server.serve, [listening])
+            serving = portal.start_task_soon(_serve, partial(server.serve, [listening]))
             portal.call(_begun, server, serving)
             self._at_work = _AtWork(server, portal, serving)
             self._address = Address(options.address.host, port_of(listening))
@@ -130,6 +132,14 @@ class Server:
         at_work.serving.result()
         self._at_work = None
         self._ends.close()
+
+
+async def _serve(serve: Callable[[], Awaitable[None]]) -> None:
+    """Answer requests until the end. Raises RuntimeError where the app does not start."""
+    try:
+        await serve()
+    except SystemExit as error:
+        raise RuntimeError("the API did not start: uvicorn has logged why") from error
 
 
 async def _begun(server: uvicorn.Server, serving: Future[None]) -> None:

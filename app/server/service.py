@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -18,6 +18,7 @@ from app.services.answers.answers import Answers, Prepared
 from app.services.engines.lease import Lease
 from app.services.engines.runtime import Runtime
 from app.services.models.library import Library
+from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.types import ChatRequest, Event, Ranking, Vectors
 
@@ -36,7 +37,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class ServedModel:
+class ApiModel:
     """A model that can be asked. called: its id, or an alias of it. created: in s since 1970."""
 
     called: str
@@ -69,14 +70,14 @@ class ApiService:
         self._settings = settings
         self._aliases = aliases
 
-    def models(self, access: Access) -> list[ServedModel]:
+    def models(self, access: Access) -> list[ApiModel]:
         """List what a client may ask, by id and by alias."""
         entries = self._entries()
         named = {it.id: it for it in entries} | {it.name: it for it in reversed(entries)}
-        listed = [ServedModel(it.id, it) for it in entries]
+        listed = [ApiModel(it.id, it) for it in entries]
         for alias, called in self._aliases().items():
             if called in named:
-                listed.append(ServedModel(alias, named[called]))
+                listed.append(ApiModel(alias, named[called]))
         return [it for it in listed if _may(access, it.called, it.entry)]
 
     def find(self, called: str, access: Access) -> ModelEntry:
@@ -117,22 +118,24 @@ class ApiService:
     def count(self, request: ApiRequest, access: Access, cancel: CancelToken) -> int:
         """Count the tokens of a request's prompt. Raises as `answer`."""
         prepared = self._prepared(request.model, request.options, access)
-        with closing(self._lease(prepared, cancel)) as model:
-            return model.measure(request.onto(prepared.request), cancel).total
+        asked = request.onto(prepared.request)
+        return self._look_up(prepared, cancel, lambda it: it.measure(asked, cancel)).total
 
     def tokenize(
         self, model: str, text: str, access: Access, cancel: CancelToken, *, special: bool
-    ) -> tuple[tuple[int, ...], int]:
-        """Return a text's tokens, and the context of the model. Raises as `answer`."""
-        with closing(self._model(model, access, cancel)) as lease:
-            return lease.tokenize(text, cancel, special=special), lease.loaded.context
+    ) -> tuple[int, ...]:
+        """Return a text's tokens. Raises as `answer`."""
+        prepared = self._named(model, access)
+        return self._look_up(
+            prepared, cancel, lambda it: it.tokenize(text, cancel, special=special)
+        )
 
     def detokenize(
         self, model: str, tokens: Sequence[int], access: Access, cancel: CancelToken
     ) -> str:
         """Return the text of tokens. Raises as `answer`."""
-        with closing(self._model(model, access, cancel)) as lease:
-            return lease.detokenize(tokens, cancel)
+        prepared = self._named(model, access)
+        return self._look_up(prepared, cancel, lambda it: it.detokenize(tokens, cancel))
 
     def embed(
         self,
@@ -142,15 +145,24 @@ class ApiService:
         cancel: CancelToken,
     ) -> Vectors:
         """Return the vectors of texts. Raises as `answer`."""
-        with closing(self._model(model, access, cancel)) as lease:
+        with self._lease(self._named(model, access), cancel) as lease:
             return lease.embed(texts, cancel)
 
     def rerank(
         self, model: str, query: str, documents: Sequence[str], access: Access, cancel: CancelToken
     ) -> Ranking:
         """Judge how well documents answer a query. Raises as `answer`."""
-        with closing(self._model(model, access, cancel)) as lease:
+        with self._lease(self._named(model, access), cancel) as lease:
             return lease.rerank(query, documents, cancel)
+
+    def unload_idle(self) -> None:
+        """Unload models that only programs have used, once they have not for a while."""
+        if self._settings().server_idle:
+            self._runtime.stop_idle_of_clients(self._rests_s())
+
+    def _rests_s(self) -> float:
+        """Return after how many seconds without use a model may leave; never is for ever."""
+        return self._settings().server_idle * 60.0 or math.inf
 
     def _entries(self) -> list[ModelEntry]:
         return [it for it in self._library.entries() if not it.on_server]
@@ -166,7 +178,7 @@ class ApiService:
         if held is not None:
             return replace(prepared, load_options=held)
         other = self._runtime.in_the_way(prepared.entry)
-        if other is not None:
+        if other is not None and self._runtime.idle_s(other.engine) < self._rests_s():
             raise ModelBusy(
                 f"“{prepared.entry.name}” cannot be loaded just now.",
                 f"“{other.name}” is in use in Hearth’s window, and only one has room.",
@@ -174,10 +186,19 @@ class ApiService:
             )
         return prepared
 
-    def _model(self, called: str, access: Access, cancel: CancelToken) -> Lease:
-        """Lease a model; without a name, the usual one."""
-        called = called or self._settings().model
-        return self._lease(self._prepared(called, _plain, access), cancel)
+    def _named(self, called: str, access: Access) -> Prepared:
+        """Prepare a model; without a name, the usual one."""
+        return self._prepared(called or self._settings().model, _plain, access)
+
+    def _look_up(
+        self, prepared: Prepared, cancel: CancelToken, look: Callable[[Engine | Lease], T]
+    ) -> T:
+        """Ask a model for what needs no turn, loaded if need be: nobody's answer is waited for."""
+        found = self._runtime.look_up(prepared.entry, prepared.load_options, look)
+        if found is not None:
+            return found
+        with self._lease(prepared, cancel) as lease:
+            return look(lease)
 
     def _lease(self, prepared: Prepared, cancel: CancelToken) -> Lease:
         return self._runtime.lease(

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,14 +41,20 @@ class ApiKeys:
         self._kept = kept
         self._store = store
         self._given: Secret | None = None
+        self._making = threading.Lock()
 
     def token(self) -> ServerToken:
-        """Return the server's own token, made at the first call ever. Raises KeyringBroken."""
+        """Return the server's own token, made at the first call ever.
+
+        Raises KeyringBroken, and TokenMalformed for one of the environment that is too short.
+        """
         if self._given is not None:
             return ServerToken(self._given, SecretStatus(True, "memory"), made=False)
-        if (secret := self._kept.get(API_TOKEN)) is not None:
-            return ServerToken(secret, self._kept.status(API_TOKEN), made=False)
-        return self.renew()
+        with self._making:
+            kept = self._kept.get(API_TOKEN)
+            if kept is None:
+                return self.renew()
+        return ServerToken(_checked(kept.reveal()), self._kept.status(API_TOKEN), made=False)
 
     def renew(self) -> ServerToken:
         """Make another token in place of the one that is kept. Raises KeyringBroken."""
@@ -56,19 +63,13 @@ class ApiKeys:
 
     def take(self, text: str) -> None:
         """Use this token in this run, and keep it nowhere. Raises TokenMalformed."""
-        text = text.strip()
-        if len(text) < SHORTEST or not all("!" <= it <= "~" for it in text):
-            raise TokenMalformed(
-                "That cannot be the server’s token.",
-                f"A token is one word of at least {SHORTEST} letters, digits and signs, so that "
-                "nobody can guess it.",
-                "Choose a longer one, or let Hearth make it.",
-            )
-        self._given = Secret(text)
+        self._given = _checked(text)
 
     def owner(self) -> ApiClient:
-        """Return the client that has the server's own token. Raises KeyringBroken."""
-        return ApiClient("", OWNER, _digest(self.token().secret.reveal()))
+        """Return the client that has the server's own token. Raises as `token` does."""
+        # Where it is kept is not asked for here, as that may take a keyring some time.
+        secret = self._given or self._kept.get(API_TOKEN) or self.token().secret
+        return ApiClient("", OWNER, _digest(_checked(secret.reveal()).reveal()))
 
     def identify(self, key: str) -> ApiClient | None:
         """Return the client with this key; it takes as long whichever part of a key is right.
@@ -95,7 +96,7 @@ class ApiKeys:
         name = " ".join(name.split())
         if not re.search(r"\w", name) or not name.isprintable() or name.lower() == OWNER.lower():
             raise ClientInvalid(
-                f"“{name}” cannot be the name of a client.",
+                f"“{name}” cannot be the name of a program.",
                 "A name needs a letter or a digit, and cannot be Hearth’s own.",
                 "Choose another name, such as “editor”.",
             )
@@ -114,8 +115,8 @@ class ApiKeys:
                 self._store.remove(client.id)
                 return client
         raise ClientUnknown(
-            f"There is no client “{name.strip()}”.",
-            "No program with a key of its own has that name.",
+            f"There is no program “{name.strip()}”.",
+            "None with a key of its own has that name.",
             "Choose one of the list.",
             terminal="`hearth clients list` shows them.",
         )
@@ -135,6 +136,19 @@ class ApiKeys:
 def _new_key() -> Secret:
     """Make a key of 256 random bits; its beginning tells what it belongs to."""
     return Secret(f"hearth-{secrets.token_urlsafe(32)}")
+
+
+def _checked(text: str) -> Secret:
+    """Refuse a token that could be guessed. Raises TokenMalformed."""
+    text = text.strip()
+    if len(text) < SHORTEST or not all("!" <= it <= "~" for it in text):
+        raise TokenMalformed(
+            "That cannot be the server’s token.",
+            f"A token is one word of at least {SHORTEST} letters, digits and signs, so that "
+            "nobody can guess it.",
+            "Choose a longer one, or let Hearth make it.",
+        )
+    return Secret(text)
 
 
 def _digest(key: str) -> str:

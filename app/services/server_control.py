@@ -57,13 +57,8 @@ class ServerControl:
             if self._server is not None and self._options == options:
                 return self._status
             self._end()
-            try:
-                options.require_safe()
-                server = self._make(options)
-                server.start()
-            except UserError as error:
-                self._status = ServerStatus(failure=error)
-                raise
+            server = self._make(options)
+            server.start()
             self._server, self._options = server, options
             self._status = ServerStatus(
                 server.url, not options.address.is_loopback, options.encrypted
@@ -74,19 +69,23 @@ class ServerControl:
         """End the server; running answers have a moment."""
         with self._turn:
             self._end()
-            self._status = ServerStatus()
             return self._status
 
     def follow(self, settings: ServerSettings) -> ServerStatus:
         """Run the server or not, as the settings say; a failure stands in what is returned."""
+        if not settings.server:
+            return self.stop()
         try:
-            return self.start(options_of(settings)) if settings.server else self.stop()
+            return self.start(options_of(settings))
         except UserError as error:
-            self._status = ServerStatus(failure=error)
-            return self._status
+            with self._turn:
+                self._end()
+                self._status = ServerStatus(failure=error)
+                return self._status
 
     def _end(self) -> None:
         server, self._server, self._options = self._server, None, None
+        self._status = ServerStatus()
         if server is not None:
             server.stop()
 

@@ -45,9 +45,9 @@ class ApiClientStore:
                 )
         except sqlite3.IntegrityError as error:
             raise ClientInvalid(
-                f"There is a client “{client.name}” already.",
+                f"There is a program “{client.name}” already.",
                 "Each has a name of its own, so that you can tell who asked.",
-                "Choose another name, or remove that client first.",
+                "Choose another name, or remove that one first.",
             ) from error
 
     def remove(self, client_id: str) -> None:

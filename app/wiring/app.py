@@ -32,6 +32,7 @@ from app.services.engines.remote_loader import RemoteLoads
 from app.services.engines.runtime import Runtime
 from app.services.engines.servers import Servers
 from app.services.measuring.speeds import MeasuredSpeeds
+from app.services.metrics.tracing import Tracing
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.folders import folders_named
 from app.services.models.collection.places import places_here
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from app.services.engines.installer import EngineInstaller
     from app.services.measuring.bench import Bench
     from app.services.measuring.bench_many import ManyBench
+    from app.services.metrics.exposition import Exposition
     from app.services.models.editing import MetadataEditor
     from app.services.models.fitting import Fitting
     from app.store.imports import ImportStore
@@ -138,6 +140,7 @@ class App:
             last.callback(self.index.close)
             last.callback(self.gate.close)
             last.callback(self.downloads.close)
+            last.callback(self.tracing.close)
             last.callback(self.runtime.leave)
             self.server.stop()
 
@@ -234,7 +237,17 @@ class App:
         """The server that other programs ask."""
         from app.wiring.server import api_server
 
-        return ServerControl(lambda options: api_server(options, self.api_keys))
+        return ServerControl(
+            lambda options: api_server(
+                options,
+                self.api_keys,
+                self.answers,
+                self.library,
+                self.runtime,
+                self.settings,
+                self.exposition.text,
+            )
+        )
 
     @once
     def hub(self) -> Hub:
@@ -389,7 +402,9 @@ class App:
             lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
         )
         vllm = self.vllm.loads(self.choice.depth_for)
-        return Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime.requests.on_end(self.tracing.take)
+        return runtime
 
     def _llama(self) -> LlamaCppEngine:
         from engines.llamacpp.engine import LlamaCppEngine
@@ -409,6 +424,25 @@ class App:
         return RemoteEngine(self.servers.lend)
 
     # Measuring
+
+    @once
+    def tracing(self) -> Tracing:
+        def send(endpoint: str, body: bytes) -> None:
+            from app.net.monitoring import send_traces
+
+            send_traces(self.gate, endpoint, body)
+
+        def endpoint() -> str:
+            return self.settings.read().traces_endpoint.strip()
+
+        return Tracing(endpoint, send)
+
+    @once
+    def exposition(self) -> Exposition:
+        """The metrics of all requests, for Prometheus."""
+        from app.services.metrics.exposition import Exposition
+
+        return Exposition(self.runtime)
 
     @once
     def bench(self) -> Bench:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from app.core.network.serving import ServeOptions
     from app.server.server import Server
+    from app.services.answers.answers import Answers
     from app.services.api_keys import ApiKeys
+    from app.services.engines.runtime import Runtime
+    from app.services.models.library import Library
+    from app.store.settings_file import SettingsFile
 
 
-def api_server(options: ServeOptions, keys: ApiKeys) -> Server:
+def api_server(
+    options: ServeOptions,
+    keys: ApiKeys,
+    answers: Answers,
+    library: Library,
+    runtime: Runtime,
+    settings: SettingsFile,
+    metrics: Callable[[], str],
+) -> Server:
     """Make a server that has not been started."""
+    from app.core.network.serving import aliases_named
+    from app.server.api import Api
     from app.server.server import Server
+    from app.server.service import ApiService
 
-    return Server(_api(), options, keys, _error_body)
+    def aliases() -> dict[str, str]:
+        return aliases_named(settings.read().server_aliases)
 
-
-def _api() -> ASGIApp:
-    """Make the API: so far it says that it is there."""
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse
-    from starlette.routing import Route
-
-    async def health(_: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok"})
-
-    return Starlette(routes=[Route("/health", health)])
-
-
-def _error_body(_path: str, _status: int, kind: str, message: str) -> Mapping[str, Any]:
-    """Write an error as OpenAI's clients read it."""
-    return {"error": {"message": message, "type": "invalid_request_error", "code": kind}}
+    service = ApiService(answers, library, runtime, settings.read, aliases)
+    api = Api(service, metrics)
+    return Server(api.app, options, keys, api.error_body)

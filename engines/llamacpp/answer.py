@@ -13,8 +13,9 @@ from engines.cancel import CancelToken
 from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
-from engines.llamacpp.guided import is_guided, open_sampler
-from engines.llamacpp.loaded import Loaded
+from engines.llamacpp.guided import open_sampler
+from engines.llamacpp.loaded import AnswerSlot, Loaded
+from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
@@ -29,19 +30,22 @@ def answer(
 ) -> Generator[Event, None, None]:
     """Yield the events of `Engine.chat`, from a model that is held until the last of them.
 
-    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong and EngineFailed.
+    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong, Unsupported, EngineFailed.
     """
     with lent as loaded:
         began, seed = perf_counter(), actual_seed(request.sampling)
         try:
-            prompt = loaded.prompter.write(request, loaded.cache.known(request.chat), cancel)
+            prompt = loaded.prompter.write(request, loaded.known(request.chat), cancel)
         except Cancelled:
             yield PromptReady(0, 0)
             yield _nothing(loaded, request, seed)
             return
         calls = CallGuide(loaded, request, prompt) if _may_call(request) else None
-        with closing(_sampler(loaded, request, prompt, seed, calls)) as sampler:
-            it = _Answer(loaded, request, prompt, sampler, cancel)
+        with (
+            closing(_sampler(loaded, request, prompt, seed, calls)) as sampler,
+            loaded.slot(prompt.tokens, request.chat, request.mtp) as slot,
+        ):
+            it = _Answer(loaded, slot, request, prompt, sampler, cancel)
             yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
             try:
                 with closing(it.draw()) as tokens:
@@ -50,7 +54,7 @@ def answer(
                         if it.writer.stopped:
                             break
                 if not it.writer.stopped:
-                    yield from it.writer.finish(ended=it.decoding.finish == "stop")
+                    yield from it.finish()
             finally:
                 it.remember()
             yield replace(it.done(began, seed), notes=_notes(calls))
@@ -65,49 +69,70 @@ class _Answer:
     def __init__(
         self,
         loaded: Loaded,
+        slot: AnswerSlot,
         request: ChatRequest,
         prompt: Prompt,
         sampler: Sampler,
         cancel: CancelToken,
     ) -> None:
         self._loaded = loaded
+        self._cache = slot.cache
         self._request = request
         self._prompt = prompt
         self._piece = loaded.model.vocabulary.piece
+        # In a prompt as it is, markers mean nothing.
+        self._markers = loaded.markers if request.prompt is None else {}
         self._tokens: list[int] = []
-        self.cached = loaded.cache.reuse(prompt.tokens, request.chat)
-        self._speculation = _speculation(loaded, request)
+        self.cached = len(slot.cache.tokens)
+        with loaded.scheduler.alone():
+            self._speculation = _speculation(slot, request)
         self.decoding = Decoding(
             loaded.context,
-            loaded.cache,
+            slot.cache,
             loaded.model.vocabulary,
             sampler,
             self._speculation,
             cancel,
         )
-        stops = (*request.stop, *loaded.dialect.stops)
+        stops = (*request.stop, *(loaded.dialect.stops if request.prompt is None else ()))
         calls = _call_reader(loaded, request)
-        self.writer = Writer(loaded.dialect.splitter(prompt.rendered, calls), stops, calls)
+        splitter = loaded.dialect.splitter(prompt.rendered, calls)
+        self.writer = Writer(splitter, stops, calls)
+        self._logprobs: AttachedLogprobs | None = None
+        if isinstance(sampler, LogprobSampler):
+            self._logprobs = AttachedLogprobs(sampler, splitter)
 
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
         prompt = self._prompt
-        return self.decoding.tokens(prompt.tokens, self._request.max_tokens, stable=prompt.stable)
+        return self._loaded.scheduler.tokens(
+            self.decoding, prompt.tokens, self._request.max_tokens, prompt.stable
+        )
 
     def take(self, token: int) -> Sequence[Event]:
         """Take the next token; returns what it adds to the text, and news of the drafts."""
         self._tokens.append(token)
-        deltas = self.writer.feed(self._piece(token), self._loaded.markers.get(token, ""))
+        if self._logprobs is not None:
+            self._logprobs.take()
+        deltas = self._told(self.writer.feed(self._piece(token), self._markers.get(token, "")))
         if self._speculation is None or self.writer.stopped:
             return deltas
         news = self._speculation.news()
         return [*deltas, news] if news else deltas
 
+    def finish(self) -> Sequence[Event]:
+        """Return what of the text was held back, now that nothing follows."""
+        return self._told(self.writer.finish(ended=self.decoding.finish == "stop"))
+
+    def _told(self, deltas: Sequence[Event]) -> Sequence[Event]:
+        return deltas if self._logprobs is None else self._logprobs.attached(deltas)
+
     def remember(self) -> None:
         """Note the answer's tokens, for when the next prompt of the chat holds its text."""
         known = self._tokens[: self.writer.known]
-        self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
-        self._loaded.cache.expect([*self._prompt.tokens, *known])
+        if self._request.prompt is None:
+            self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
+        self._cache.expect([*self._prompt.tokens, *known])
 
     def done(self, began: float, seed: int) -> Done:
         """Return the last event. began: by `time.perf_counter`."""
@@ -148,30 +173,29 @@ def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
 def _sampler(
     loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int, calls: CallGuide | None
 ) -> Sampler:
-    """Open the sampler of this answer. Raises GrammarInvalid."""
-    sampling, vocabulary = request.sampling, loaded.model.vocabulary
+    """Open the sampler of this answer. Raises GrammarInvalid, Unsupported."""
+    native, model, sampling = loaded.native, loaded.model, request.sampling
+    marker = loaded.dialect.call_token
     if calls is not None and calls.required:
         sampling = replace(sampling, grammar=None, schema=None)  # it is a call and no answer
-    elif calls is not None and is_guided(sampling):
+    elif calls is not None and sampling.guided:
         sampling = replace(sampling, grammar=calls.beside(sampling), schema=None)
-    elif request.tool_choice == "none" and (marker := loaded.dialect.call_token):
-        bias = (vocabulary.token_of(marker) or 0, -math.inf)
-        sampling = replace(sampling, logit_bias=(*sampling.logit_bias, bias))
+    elif request.tools and request.tool_choice == "none" and marker is not None:
+        banned = (model.vocabulary.token_of(marker) or 0, -math.inf)
+        sampling = replace(sampling, logit_bias=(*sampling.logit_bias, banned))
     begun: list[int] = []
-    last = request.messages[-1]
-    if is_guided(sampling) and last.role == "assistant":
+    last = request.messages[-1] if request.prompt is None else None
+    if sampling.guided and last is not None and last.role == "assistant":
         # The grammar also holds for what is gone on with.
-        begun = vocabulary.tokenise(last.text)
+        begun = model.vocabulary.tokenise(last.text)
     sampler = open_sampler(
-        loaded.native,
-        loaded.model,
-        sampling,
-        seed,
-        prior=prompt.tokens,
-        begun=begun,
-        later=calls is not None,
+        native, model, sampling, seed, prior=prompt.tokens, begun=begun, later=calls is not None
     )
-    return steered(loaded, request, prompt, sampler, calls)
+    if request.prompt is None:
+        sampler = steered(loaded, request, prompt, sampler, calls)
+    if sampling.logprobs is None:
+        return sampler
+    return LogprobSampler(native, model, sampler, sampling.logprobs)
 
 
 def _notes(calls: CallGuide | None) -> tuple[str, ...]:
@@ -180,7 +204,7 @@ def _notes(calls: CallGuide | None) -> tuple[str, ...]:
 
 
 def _may_call(request: ChatRequest) -> bool:
-    return bool(request.tools) and request.tool_choice != "none"
+    return bool(request.tools) and request.tool_choice != "none" and request.prompt is None
 
 
 def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
@@ -190,18 +214,18 @@ def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
 
 
-def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:
+def _speculation(slot: AnswerSlot, request: ChatRequest) -> Speculation | None:
     """Begin the drafting of this answer; None if nothing shall or can draft."""
     if request.mtp != "off":
-        loaded.choose(request.mtp)
-    if loaded.speculation is None:
+        slot.choose(request.mtp)
+    if slot.speculation is None:
         return None
-    loaded.speculation.begin(request.mtp, request.depth, loaded.cache.tokens)
-    return loaded.speculation if loaded.speculation.drafts(request.mtp) else None
+    slot.speculation.begin(request.mtp, request.depth, slot.cache.tokens)
+    return slot.speculation if slot.speculation.drafts(request.mtp) else None
 
 
 def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:
-    able = loaded.speculation
+    able = loaded.slots[0].speculation
     line = able.standing if able is not None else loaded.report.mtp_line
     reason = truth.OFF if request.mtp == "off" else line
     return MtpReport(request.mtp, active=False, reason=reason, kind=loaded.report.mtp)

@@ -18,7 +18,7 @@ from engines.dialect.values import is_text
 from engines.errors import GrammarInvalid
 from engines.llamacpp.gbnf import MAX_REPETITIONS
 from engines.llamacpp.grammar import ROOT, require_grammar
-from engines.llamacpp.schema import schema_grammar
+from engines.llamacpp.json_schema import grammar_of
 from engines.types import Tool
 
 _BLANKS: Final = "[ \\t\\n]{0,8}"
@@ -138,7 +138,7 @@ class _Rules:
         written = otherwise if self.only_free else json.dumps(schema)
         if written not in self.known:
             try:
-                grammar = schema_grammar(written)
+                grammar = grammar_of(written)
             except GrammarInvalid:
                 grammar = ""
             if grammar:

@@ -50,6 +50,8 @@ def require_grammar(text: str) -> None:
         raise invalid("It has no rule “root”, with which every answer begins.")
     if cycle := _begins_with_itself(grammar):
         raise invalid(f"The rule “{cycle}” can begin with itself, so it would never end.")
+    if grammar.names[ROOT] not in _can_end(grammar.rules):
+        raise invalid("The rule “root” needs itself wherever it could end, so it would never end.")
     try:
         Stacks(grammar).explore()
     except TooAmbiguous as error:
@@ -71,7 +73,7 @@ def _begins_with_itself(grammar: Grammar) -> str:
     """
     rules = grammar.rules
     names = {number: name for name, number in grammar.names.items()}
-    empty = can_be_empty(rules)
+    empty = _can_be_empty(rules)
     graph: dict[int, set[int]] = {}
     for number, rule in enumerate(rules):
         first = graph.setdefault(number, set())
@@ -90,8 +92,14 @@ def _begins_with_itself(grammar: Grammar) -> str:
     return ""
 
 
-def can_be_empty(rules: list[Rule]) -> set[int]:
-    """Return the rules that nothing at all can follow."""
+def _can_end(rules: list[Rule]) -> set[int]:
+    """Find the rules that some text follows: those that are empty once characters are nothing."""
+    return _can_be_empty(
+        [[tuple(it for it in way if isinstance(it, int)) for way in rule] for rule in rules]
+    )
+
+
+def _can_be_empty(rules: list[Rule]) -> set[int]:
     # For each sequence of rules alone: how many of them are not known to be empty, and whose it is.
     mentions: defaultdict[Element, list[list[int]]] = defaultdict(list)
     found = []

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from engines.errors import GrammarInvalid
 from engines.llamacpp.context import Context
 from engines.llamacpp.grammar import ROOT, invalid, require_grammar
+from engines.llamacpp.json_schema import grammar_of
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
-from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, penalises
-from engines.llamacpp.schema import schema_grammar
+from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, weighs
 from engines.types import Sampling
 
 if TYPE_CHECKING:
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 _LONGEST_TOKEN: Final = 1024
 """Bytes; llama.cpp goes one call deeper with each character of a token that a grammar allows."""
-
-
-def is_guided(sampling: Sampling) -> bool:
-    """Tell whether the whole answer has to follow a grammar or a JSON schema."""
-    return sampling.grammar is not None or sampling.schema is not None
 
 
 def open_sampler(
@@ -39,17 +34,17 @@ def open_sampler(
     *,
     later: bool = False,
 ) -> Sampler:
-    """Open the sampler of an answer. Raises GrammarInvalid.
+    """Open the sampler of an answer. Raises GrammarInvalid, Unsupported.
 
     prior: tokens of the prompt, of which the last `repeat_last_n` count as repetition.
     begun: those at its end with which the answer has begun; the grammar covers them, too.
     later: a grammar may come to hold in the middle of the answer; then it is a GuidedSampler.
     """
-    if is_guided(sampling):
+    if sampling.guided:
         return _open_guided(native, model, sampling, seed, prior, begun)
     if later:
         return GuidedSampler(native, model.vocabulary.size, sampling, seed, prior, None)
-    if sampling.temperature <= 0 and not penalises(sampling):
+    if sampling.temperature <= 0 and not weighs(sampling):
         return Greedy(native, model.vocabulary.size)
     return ChainSampler(native, model.vocabulary.size, sampling, seed, prior)
 
@@ -64,7 +59,9 @@ def _open_guided(
 ) -> GuidedSampler:
     grammar = sampling.grammar or ""
     if sampling.schema is not None:
-        grammar = schema_grammar(sampling.schema)
+        if grammar:
+            raise invalid("A schema comes with it, and an answer can follow only one of them.")
+        grammar = grammar_of(sampling.schema)
     guide = GrammarState(native, model, grammar)
     try:
         for token in begun:

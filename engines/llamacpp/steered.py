@@ -25,11 +25,11 @@ from engines.llamacpp.calling import (
     call_grammar,
 )
 from engines.llamacpp.context import Context
-from engines.llamacpp.guided import GrammarState, GuidedSampler, is_guided
+from engines.llamacpp.guided import GrammarState, GuidedSampler
+from engines.llamacpp.json_schema import grammar_of
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler
-from engines.llamacpp.schema import schema_grammar
 from engines.llamacpp.writer import seamed
 from engines.text import SEAM, Utf8Decoder, held_back
 from engines.types import ChatRequest, Sampling, TextDelta, ToolCallDelta
@@ -49,7 +49,7 @@ class CallGuide:
         self._tools = {it.name: it for it in tools}
         form = dialect.calls
         self._channels = form.style == "channel"
-        bare = form.bare and (self.required or is_guided(request.sampling))
+        bare = form.bare and (self.required or request.sampling.guided)
         self._grammar = call_grammar(
             replace(form, ends="") if bare else form, tools, parallel=request.parallel_tools
         )
@@ -69,7 +69,7 @@ class CallGuide:
     def beside(self, sampling: Sampling) -> str:
         """Return the grammar of an answer as it was asked for, or of calls in its place."""
         told = sampling.schema
-        answer = (sampling.grammar or "") if told is None else schema_grammar(told)
+        answer = (sampling.grammar or "") if told is None else grammar_of(told)
         return answer_or_calls(answer, self._begin.lstrip(), self._grammar)
 
     def _beginning(self, form: CallFormat, prompt: Prompt) -> str:
@@ -119,7 +119,7 @@ def steered(
 ) -> Sampler:
     """Return the sampler, steered if there is anything to steer. calls: asks for tools."""
     dialect = loaded.dialect
-    guided = is_guided(request.sampling)
+    guided = request.sampling.guided
     budget = request.thinking_budget if dialect.format is not None else None
     if calls is None and (dialect.format is None or (budget is None and not guided)):
         return sampler

@@ -13,7 +13,7 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import EngineError, ModelNotFound, ServerFailed
-from engines.openai.body import DECLINED, EXTRAS, Body, chat_body
+from engines.openai.body import DECLINED, EXTRAS, Body, chat_body, completion_body
 from engines.openai.faults import TooLong, Unwanted
 from engines.openai.fitting import FittedMessages, Fitter, measure
 from engines.openai.kinds import TOOLS
@@ -95,7 +95,8 @@ class _Answering:
         self._reading = AnswerReader(
             "answer" if goes_on else "start",
             request.stop,
-            expected=not goes_on and via.expects(request.thinking),
+            expected=not goes_on and request.prompt is None and via.expects(request.thinking),
+            raw=request.prompt is not None,
             tools=request.tools if request.tool_choice != "none" else (),
             called=via.client.called,
         )
@@ -126,7 +127,7 @@ class _Answering:
         without = self._without
         for _ in range(_TRIES):
             fitted = fitter.fit()
-            stream = self._via.client.chat(self._body(fitted, without), self._connection)
+            stream = self._ask(self._body(fitted, without))
             try:
                 return fitted, _begun(stream)
             except TooLong as error:
@@ -141,19 +142,23 @@ class _Answering:
                 last = error
         raise last
 
+    def _ask(self, body: Body) -> Pieces:
+        client = self._via.client
+        ask = client.chat if self._request.prompt is None else client.completion
+        return ask(body, self._connection)
+
     def _body(self, fitted: FittedMessages, without: set[str]) -> Body:
+        request, via, most = self._request, self._via, fitted.max_tokens
+        if request.prompt is not None:
+            return completion_body(
+                request, via.model, via.kind, self._seed, most,
+                drafts=via.drafts, special=via.special, without=without,
+            )  # fmt: skip
         body = chat_body(
-            self._request,
-            self._via.model,
-            self._via.kind,
-            fitted.messages,
-            self._seed,
-            fitted.max_tokens,
-            drafts=self._via.drafts,
-            special=self._via.special,
-            thinks=self._via.expects(self._request.thinking),
+            request, via.model, via.kind, fitted.messages, self._seed, most,
+            drafts=via.drafts, special=via.special, thinks=via.expects(request.thinking),
             without=without,
-        )
+        )  # fmt: skip
         if "max_tokens" in without and fitted.max_tokens is not None:
             body["max_completion_tokens"] = fitted.max_tokens
         return body
@@ -175,7 +180,7 @@ class _Answering:
             if self._cancel.cancelled or reading.stopped:
                 return
         yield from self._rest()
-        if reading.figures.prompt is not None:
+        if reading.figures.prompt is not None and fitted.messages:
             self._via.gauge.learn(fitted.messages, max(1, reading.figures.prompt))
 
     def _require_model(self, piece: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,10 @@ EXTRAS = (
 )  # fmt: skip
 """Fields that are no part of the protocol; an answer goes without them where they are refused."""
 
-DECLINED = ("seed", "temperature", "top_p")
+DECLINED = (
+    "seed", "temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias",
+    "top_logprobs", "logprobs",
+)  # fmt: skip
 """Fields of the protocol that some gateways and models do not take, whatever their value."""
 
 
@@ -45,31 +49,71 @@ def chat_body(
     refuses min_p. special, without: see `Via`. thinks: the model will reason before it answers.
     Raises GrammarInvalid and EngineFailed for what such a server cannot do.
     """
-    habits = HABITS[kind]
     body = prompt_body(request, model, kind, messages, without)
-    body |= {"stream": True, "stream_options": {"include_usage": True}, "seed": seed}
+    body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
+    body |= _tool_choice(request, without)
+    habits = HABITS[kind]
+    if request.thinking_budget is not None and habits.budget is not None:
+        body[habits.budget] = request.thinking_budget
+    if request.sampling.guided and kind == "vllm" and not thinks:
+        # Else a server with a parser of reasoning leaves all free until some has ended.
+        body["include_reasoning"] = False
+    if (likeliest := request.sampling.logprobs) is not None:
+        body |= {"logprobs": True, "top_logprobs": likeliest}
+    return {name: value for name, value in body.items() if name not in without}
+
+
+def completion_body(
+    request: ChatRequest,
+    model: str,
+    kind: ServerKind,
+    seed: int,
+    max_tokens: int | None,
+    *,
+    drafts: bool = False,
+    special: bool = False,
+    without: Set[str] = frozenset(),
+) -> Body:
+    """Build the body of POST /v1/completions, for `ChatRequest.prompt`; see `chat_body`."""
+    prompt = request.prompt
+    body: Body = {
+        "model": model,
+        "prompt": prompt if isinstance(prompt, str) else [*(prompt or ())],
+    }
+    body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
+    if (likeliest := request.sampling.logprobs) is not None:
+        # llama-server takes 0 for none at all.
+        body["logprobs"] = max(1, likeliest) if kind == "llama-server" else likeliest
+    return {name: value for name, value in body.items() if name not in without}
+
+
+def _answer_body(
+    request: ChatRequest,
+    kind: ServerKind,
+    seed: int,
+    max_tokens: int | None,
+    *,
+    drafts: bool,
+    special: bool,
+) -> Body:
+    """Say how an answer is to be written, and how its stream is to come."""
+    habits = HABITS[kind]
+    body: Body = {"stream": True, "stream_options": {"include_usage": True}, "seed": seed}
     body |= _sampling(request.sampling, habits)
     if drafts and kind == "vllm":
         body["min_p"] = 0.0  # sent all the same: the server may have another one of its own
-    body |= _tool_choice(request, without)
+        body.pop("logit_bias", None)
     if max_tokens is not None:
         body["max_tokens"] = max_tokens
     if stops := [stop for stop in request.stop if stop]:
         body["stop"] = stops[: habits.most_stops]
-    if request.thinking_budget is not None and habits.budget is not None:
-        body[habits.budget] = request.thinking_budget
     if kind == "vllm" and special:
         body["skip_special_tokens"] = False
     if kind in ("vllm", "sglang"):
         body["stream_options"]["continuous_usage_stats"] = True
     if kind == "llama-server":
         body |= {"timings_per_token": True, "return_progress": True}
-    if request.sampling.grammar is not None:
-        body |= _grammar(request.sampling.grammar, kind, habits)
-        if kind == "vllm" and not thinks:
-            # Else a server with a parser of reasoning leaves all free until some has ended.
-            body["include_reasoning"] = False
-    return {name: value for name, value in body.items() if name not in without}
+    return body | _guidance(request.sampling, kind, habits)
 
 
 def _sampling(sampling: Sampling, habits: Habits) -> Body:
@@ -85,6 +129,12 @@ def _sampling(sampling: Sampling, habits: Habits) -> Body:
         told[habits.repeat] = sampling.repeat_penalty
     if habits.repeat_last_n is not None:
         told[habits.repeat_last_n] = sampling.repeat_last_n
+    if sampling.presence_penalty:
+        told["presence_penalty"] = sampling.presence_penalty
+    if sampling.frequency_penalty:
+        told["frequency_penalty"] = sampling.frequency_penalty
+    if sampling.logit_bias:
+        told["logit_bias"] = {str(token): bias for token, bias in sampling.logit_bias}
     return told
 
 
@@ -169,7 +219,25 @@ def _message(message: Message, habits: Habits) -> Body:
     return told
 
 
-def _grammar(grammar: str, kind: ServerKind, habits: Habits) -> Body:
+def _guidance(sampling: Sampling, kind: ServerKind, habits: Habits) -> Body:
+    """Say what the answer has to follow, if anything. Raises GrammarInvalid."""
+    if sampling.schema is not None:
+        try:
+            schema = json.loads(sampling.schema)
+        except (ValueError, RecursionError) as error:
+            raise GrammarInvalid(
+                "The schema of the answer cannot be used.",
+                "It is no JSON.",
+                "Change the schema, or ask without it.",
+            ) from error
+        if kind == "vllm":
+            return {"structured_outputs": {"json": schema}}
+        if schema == {"type": "object"}:
+            return {"response_format": {"type": "json_object"}}
+        described = {"name": "answer", "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": described}}
+    if sampling.grammar is None:
+        return {}
     if not habits.grammar:
         raise GrammarInvalid(
             "This server accepts no grammar.",
@@ -177,5 +245,5 @@ def _grammar(grammar: str, kind: ServerKind, habits: Habits) -> Body:
             "Ask without the grammar, or use a model on this computer.",
         )
     if kind == "vllm":
-        return {"structured_outputs": {"grammar": grammar}}
-    return {"grammar": grammar}
+        return {"structured_outputs": {"grammar": sampling.grammar}}
+    return {"grammar": sampling.grammar}

@@ -11,6 +11,7 @@ from engines.dialect.formats import ANY_FORMAT
 from engines.dialect.splitter import Begins, open_splitter
 from engines.dialect.tools import CallReader
 from engines.openai.faults import endless
+from engines.openai.logprobs import AttachedLogprobs, logprobs_in
 from engines.openai.parsing import parsed
 from engines.openai.values import Drafted
 from engines.redaction import StreamRedactor, redact_certain
@@ -104,6 +105,7 @@ class _Call:
 class AnswerReader:
     """Takes objects of the stream, gives deltas.
 
+    raw: the answer goes on with a text as it is, in which nothing is reasoning.
     finish: the server's reason, None until it gives one. stopped: a stop string was met.
     thought, said: bytes of the reasoning and of the answer.
     thought_tokens: tokens of the completion when the reasoning was last added to.
@@ -115,11 +117,12 @@ class AnswerReader:
         stops: Sequence[str],
         *,
         expected: bool,
+        raw: bool = False,
         tools: Sequence[Tool] = (),
         called: str = "The server",
     ) -> None:
         self._called = called
-        self._splitter = open_splitter(ANY_FORMAT, begins, expected=expected)
+        self._splitter = open_splitter(None if raw else ANY_FORMAT, begins, expected=expected)
         self._apart = False
         self._stops = StopStrings(stops)
         # A server that knows no form of calls leaves them in the text.
@@ -132,6 +135,7 @@ class AnswerReader:
         self._clean_text, self._clean_thought = StreamRedactor(), StreamRedactor()
         self._clean_calls: dict[str, StreamRedactor] = {}
         self.thought_tokens: int | None = None
+        self._logprobs = AttachedLogprobs()
 
     @property
     def stopped(self) -> bool:
@@ -144,8 +148,8 @@ class AnswerReader:
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
         """Read a piece, without secrets. Raises ServerFailed for more than any answer holds."""
-        for delta in self._fed(piece):
-            yield from self._clean(delta)
+        deltas = [clean for delta in self._fed(piece) for clean in self._clean(delta)]
+        yield from self._logprobs.attached(deltas)
         if self.stopped:
             yield from self.held()
 
@@ -176,7 +180,8 @@ class AnswerReader:
                 self._apart, self._splitter = True, open_splitter(None)
             self._take(thought)
             yield from self._shown([ReasoningDelta(thought)])
-        text = delta.get("content")
+        self._logprobs.told(logprobs_in(choice))
+        text = delta.get("content") or choice.get("text")
         if isinstance(text, str) and text:
             self._take(text)
             yield from self._shown(self._splitter.feed(text.replace(SEAM, "")))
@@ -216,6 +221,7 @@ class AnswerReader:
         else:
             if rest := self._clean_thought.finish():
                 yield ReasoningDelta(rest)
+            self._logprobs.said(delta.text)
             if text := self._clean_text.feed(delta.text):
                 yield TextDelta(text)
 

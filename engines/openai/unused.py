@@ -47,6 +47,14 @@ def _declined(sampling: Sampling, without: Set[str]) -> Iterator[str]:
         yield "This server accepts no temperature for this model; its own was used."
     if sampling.temperature > 0 and sampling.top_p < 1 and "top_p" in without:
         yield "This server does not support top-p; it was not used."
+    if sampling.presence_penalty and "presence_penalty" in without:
+        yield "This server does not support a presence penalty; it was not used."
+    if sampling.frequency_penalty and "frequency_penalty" in without:
+        yield "This server does not support a frequency penalty; it was not used."
+    if sampling.logit_bias and "logit_bias" in without:
+        yield "This server does not support logit bias; it was not used."
+    if sampling.logprobs is not None and {"logprobs", "top_logprobs"} & without:
+        yield "This server does not tell how likely tokens were."
     if sampling.seed is not None and "seed" in without:
         yield "This server accepts no seed; the same question may be answered differently."
 
@@ -65,7 +73,7 @@ def _unsampled(
         notes.append("This server does not support top-k; it was not used.")
     if chosen and sampling.min_p and (not habits.min_p or "min_p" in without):
         notes.append("This server does not support min-p; it was not used.")
-    elif chosen and sampling.min_p and drafts and kind == "vllm":
+    elif drafts and kind == "vllm" and ((chosen and sampling.min_p) or sampling.logit_bias):
         notes.append(MIN_P_WITH_MTP)
     if sampling.repeat_penalty != 1 and not repeats:
         notes.append("This server does not support a repeat penalty; it was not used.")

@@ -9,34 +9,36 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import Cancelled, EngineError, ServerFailed, Unsupported
+from engines.openai.fitting import tokenizing
 from engines.openai.via import Via
 from engines.types import Ranking, Vectors
+
+_NO_TEXT: Final = "The server cannot turn tokens into text."
 
 
 def tokenize(via: Via, text: str, cancel: CancelToken, *, special: bool) -> tuple[int, ...]:
     """Ask for a text's tokens. Raises EngineError, Unsupported; Cancelled."""
-    if via.kind == "llama-server":
-        body = {"content": text, "add_special": special, "parse_special": special}
-    else:
-        body = {"model": via.model, "prompt": text, "add_special_tokens": special}
+    body = tokenizing(via, text, special=special)
     with _asking(via, cancel) as (client, connection):
         tokens = client.tokenize(body, connection)
     if tokens is None:
-        raise unsupported("count tokens")
+        raise unsupported("The server cannot count tokens.")
     return tuple(tokens)
 
 
 def detokenize(via: Via, tokens: Sequence[int], cancel: CancelToken) -> str:
     """Ask for the tokens' text. Raises EngineError, Unsupported; Cancelled."""
-    found = _post(via, "/detokenize", {"model": via.model, "tokens": list(tokens)}, cancel)
+    found = _post(
+        via, "/detokenize", {"model": via.model, "tokens": list(tokens)}, cancel, _NO_TEXT
+    )
     text = found.get("content", found.get("prompt"))
     if not isinstance(text, str):
-        raise unsupported("turn tokens into text")
+        raise unsupported(_NO_TEXT)
     return text
 
 
@@ -44,7 +46,7 @@ def embed(via: Via, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -
     """Ask for the vectors of texts. Raises EngineError, Unsupported; Cancelled."""
     given = [it if isinstance(it, str) else list(it) for it in texts]
     body = {"model": via.model, "input": given, "encoding_format": "float"}
-    found = _post(via, "/v1/embeddings", body, cancel)
+    found = _post(via, "/v1/embeddings", body, cancel, "The server has no vectors of texts.")
     try:
         rows = sorted(found["data"], key=lambda row: row["index"])
         vectors = tuple(_of_length_one(row["embedding"]) for row in rows)
@@ -58,7 +60,7 @@ def embed(via: Via, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -
 def rerank(via: Via, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
     """Ask how well documents answer a query. Raises EngineError, Unsupported; Cancelled."""
     body = {"model": via.model, "query": query, "documents": list(documents)}
-    found = _post(via, "/v1/rerank", body, cancel)
+    found = _post(via, "/v1/rerank", body, cancel, "The server cannot judge documents.")
     try:
         scores = {int(row["index"]): float(row["relevance_score"]) for row in found["results"]}
         return Ranking(tuple(scores[at] for at in range(len(documents))), _tokens(found))
@@ -77,11 +79,14 @@ def _asking(via: Via, cancel: CancelToken) -> Iterator[tuple[Any, Connection]]:
         raise
 
 
-def _post(via: Via, path: str, body: dict[str, Any], cancel: CancelToken) -> dict[str, Any]:
+def _post(
+    via: Via, path: str, body: dict[str, Any], cancel: CancelToken, what: str
+) -> dict[str, Any]:
+    """Post a body. what: to say where the server has no such thing."""
     with _asking(via, cancel) as (client, connection):
         found = client.post(path, body, wanted=False, connection=connection)
     if not isinstance(found, dict):
-        raise unsupported(f"answer at {path}")
+        raise unsupported(what)
     return found
 
 
@@ -99,7 +104,7 @@ def _of_length_one(values: Sequence[float]) -> tuple[float, ...]:
 
 def unsupported(what: str) -> Unsupported:
     return Unsupported(
-        f"The server cannot {what}.",
+        what,
         "It has no such thing for this model, or was started without it.",
         "Choose a model that is made for this.",
     )

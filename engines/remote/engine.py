@@ -174,6 +174,10 @@ class RemoteEngine:
             return EngineStatus("loading", elsewhere=True)
         return EngineStatus("ready" if self._via is not None else "stopped", elsewhere=True)
 
+    def cache_used(self) -> float | None:
+        """Tell nothing: how full a server of the user's is concerns its owner."""
+        return None
+
     def close(self) -> None:
         """Let go of the server. See `Engine.close`."""
         with self._guard.alone():

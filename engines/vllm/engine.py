@@ -383,6 +383,14 @@ class VllmEngine:
         stage = worker.stage
         return EngineStatus("loading", stage.words, stage.share, log, process, away)
 
+    def cache_used(self) -> float | None:
+        """Ask the worker. See `Engine.cache_used`."""
+        try:
+            figures = self.metrics()
+        except EngineError:
+            return None  # it is busy, or has just ended
+        return figures.cache_used if figures is not None else None
+
     def close(self) -> None:
         """Stop the worker. See `Engine.close`; who needs the cards' memory calls `settle`."""
         with self._guard.alone():

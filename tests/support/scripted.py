@@ -27,6 +27,7 @@ from engines.types import (
     TextDelta,
     Timing,
     ToolCall,
+    ToolCallDelta,
     Usage,
     Vectors,
     WasReasoning,
@@ -36,7 +37,7 @@ NO_DRAFTS = "A scripted engine drafts nothing."
 MTP_LINE = "A scripted drafter could guess ahead."
 
 
-Piece = str | ReasoningDelta | WasReasoning | TextDelta | ToolCall
+Piece = str | ReasoningDelta | WasReasoning | TextDelta | ToolCallDelta | ToolCall
 
 
 class ScriptedEngine:
@@ -59,10 +60,7 @@ class ScriptedEngine:
 
     def __init__(
         self,
-        pieces: Sequence[str | ReasoningDelta | WasReasoning | TextDelta | ToolCall] = (
-            "Hello",
-            " there",
-        ),
+        pieces: Sequence[Piece] = ("Hello", " there"),
         error: Exception | None = None,
         hold: threading.Event | None = None,
         reports: Sequence[MtpReport] = (),
@@ -167,6 +165,9 @@ class ScriptedEngine:
 
     def status(self) -> EngineStatus:
         return EngineStatus("ready" if self._loaded is not None else "stopped")
+
+    def cache_used(self) -> float | None:
+        return 0.25 if self._loaded is not None else None
 
     def close(self) -> None:
         self.closed += 1

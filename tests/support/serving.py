@@ -66,4 +66,3 @@ def serving(
         yield served
     finally:
         server.stop()
-        api.close()

@@ -16,9 +16,8 @@ ENDPOINTS: Final = (
     "/v1/rerank",
     "/tokenize",
     "/detokenize",
-    "/metrics",
 )
-"""What can be asked for. One that begins another stands after it."""
+"""What of the API is noted when it is asked for. One that begins another stands after it."""
 
 OTHER: Final = "other"
 """The endpoint of a request for anything else: its path is the client's own text."""
@@ -52,7 +51,8 @@ class ApiUse:
 
     started: seconds since 1970. seconds: how long it took. client: its name; "" for one without a
     key that is valid. address: of the computer that it came from; port: of the server. model: the
-    id of the one that answered, "" for none. received, sent: bytes of the bodies. status: of HTTP.
+    id of the one that answered, "" for none. received, sent: bytes of the bodies. status: of HTTP,
+    0 where the client had gone before.
     """
 
     started: float

@@ -381,6 +381,14 @@ class Settings(EngineSettings, ServerSettings):
         also="internet network connection airplane",
         if_lost=True,
     )
+    traces_endpoint: str = setting(
+        "",
+        "Privacy",
+        "Send traces to",
+        "Address of an OpenTelemetry collector, such as http://127.0.0.1:4318. It gets figures and "
+        "the model’s name of each answer, never text. Empty sends nothing.",
+        also="opentelemetry otlp telemetry monitoring spans",
+    )
     snapshots: int = setting(
         7,
         "Privacy",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
     from app.services.engines.loaders import EngineLoader
     from app.services.engines.queue import Ticket
+    from app.services.metrics.request_log import Admission, RequestLog
     from engines.cancel import CancelToken
     from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck, Ranking, Vectors
 
@@ -31,13 +33,20 @@ class Lease:
         loads: EngineLoader,
         turn: Ticket,
         closed: Callable[[], None],
+        requests: RequestLog,
+        admission: Admission,
     ) -> None:
-        """Begin. closed: called once the model is not used any more, before others take over."""
+        """Begin. closed: called once the model is not used any more, before others take over.
+
+        requests: where its answers are noted, by its admission.
+        """
         self.entry = entry
         self.loaded = loaded
         self._loads = loads
         self._turn = turn
         self._closed = closed
+        self._requests = requests
+        self._admission = admission
 
     def __enter__(self) -> Lease:
         return self
@@ -64,7 +73,9 @@ class Lease:
         stop_repetition: end an answer that turns in circles.
         """
         chat = self._loads.engine.chat
-        return without_circles(chat, request, cancel) if stop_repetition else chat(request, cancel)
+        if stop_repetition:
+            chat = partial(without_circles, chat)
+        return self._requests.answered(chat(request, cancel), request, self._admission)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Measure a request's context. Raises EngineError, Cancelled."""

@@ -62,7 +62,7 @@ def ask(url: str, path: str, token: str = "") -> Reply:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process, and asks it nothing")
-@pytest.mark.parametrize(("number", "status"), [("SIGTERM", 0), ("SIGINT", 130)])
+@pytest.mark.parametrize(("number", "status"), [("SIGTERM", 0), ("SIGHUP", 0), ("SIGINT", 130)])
 def test_it_serves_until_it_is_told_to_end(serving: Serving, number: str, status: int) -> None:
     process, told = serving()
     assert told["url"].startswith("http://127.0.0.1:")

@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,12 @@ async def slow(_: Request) -> Response:
     return JSONResponse({})
 
 
-def small_app() -> Starlette:
+Life = Callable[[Starlette], AbstractAsyncContextManager[None]]
+
+
+def small_app(life: Life | None = None) -> Starlette:
     return Starlette(
+        lifespan=life,
         routes=[
             Route("/health", health),
             Route("/v1/models", models),
@@ -79,7 +83,7 @@ def small_app() -> Starlette:
             Route("/v1/embeddings", big, methods=["POST"]),
             Route("/v1/rerank", broken, methods=["POST"]),
             Route("/v1/messages", slow, methods=["POST"]),
-        ]
+        ],
     )
 
 

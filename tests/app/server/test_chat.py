@@ -14,7 +14,14 @@ import pytest
 from pydantic import BaseModel
 
 from engines.errors import ContextFull, EngineFailed
-from engines.types import ReasoningDelta, TextDelta, TokenLogprob, ToolCall, WasReasoning
+from engines.types import (
+    ReasoningDelta,
+    TextDelta,
+    TokenLogprob,
+    ToolCall,
+    ToolCallDelta,
+    WasReasoning,
+)
 from tests.app.server.conftest import noted
 from tests.support.serving import Served
 
@@ -26,6 +33,14 @@ WEATHER: Any = {
         "parameters": {"type": "object", "properties": {"town": {"type": "string"}}},
     },
 }
+
+WRITTEN = (
+    ToolCallDelta(0, "weather", "c1", ""),
+    ToolCallDelta(0, "weather", "c1", '{"town": '),
+    ToolCallDelta(0, "weather", "c1", '"Ulm"}'),
+    ToolCall("weather", '{"town": "Ulm"}', "c1"),
+)
+"""A call as the engines write it: in pieces, then the whole of it."""
 
 
 @pytest.fixture
@@ -168,6 +183,30 @@ def test_a_streamed_call_is_put_together_by_the_client(
     calls = answer.choices[0].message.tool_calls or []
     assert [call.function.arguments for call in calls] == ['{"town": "Ulm"}', '{"town": "Bonn"}']
     assert len({call.id for call in calls}) == 2
+
+
+def test_a_call_is_told_while_it_is_written(served: Served, client: openai.OpenAI) -> None:
+    messages: Any = [{"role": "user", "content": "Weather?"}]
+    served.engine.pieces = WRITTEN
+    chunks = list(client.chat.completions.create(model="starter", messages=messages, stream=True))
+    told = [call for it in chunks for call in it.choices[0].delta.tool_calls or []]
+    assert [call.function.arguments for call in told if call.function] == [
+        "", '{"town": ', '"Ulm"}',
+    ]  # fmt: skip
+    assert [(call.id, call.index) for call in told] == [("c1", 0), (None, 0), (None, 0)]
+    whole = client.chat.completions.create(model="starter", messages=messages)
+    (call,) = whole.choices[0].message.tool_calls or []
+    assert call.type == "function"
+    assert (call.id, call.function.arguments) == ("c1", '{"town": "Ulm"}')
+
+
+def test_a_call_that_was_cut_off_is_none(served: Served, client: openai.OpenAI) -> None:
+    served.engine.pieces, served.engine.finish = WRITTEN[:2], "length"
+    whole = client.chat.completions.create(
+        model="starter", messages=[{"role": "user", "content": "Weather?"}]
+    )
+    assert whole.choices[0].message.tool_calls is None
+    assert whole.choices[0].finish_reason == "length"
 
 
 def test_what_is_no_function_among_tools_is_left_out_with_a_note(served: Served) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from engines.errors import EngineFailed, MessageTooLong
 from engines.types import ReasoningDelta, ToolCall, WasReasoning
+from tests.app.server.test_chat import WRITTEN
 from tests.support.serving import Served
 
 WEATHER: Any = {
@@ -69,6 +70,25 @@ def test_a_stream_is_put_together_by_the_client(
     assert (asked.id, asked.name, asked.input) == ("toolu_1", "weather", {"town": "Ulm"})
     assert answer.stop_reason == "tool_use"
     assert answer.usage.output_tokens == 4
+
+
+def test_a_call_is_told_while_it_is_written(served: Served, client: anthropic.Anthropic) -> None:
+    served.engine.pieces = WRITTEN
+    with client.messages.stream(
+        model="starter", max_tokens=20, messages=HI, tools=[WEATHER]
+    ) as stream:
+        pieces = [it.partial_json for it in stream if it.type == "input_json"]
+        (asked,) = stream.get_final_message().content
+    assert pieces == ['{"town": ', '"Ulm"}']
+    assert asked.type == "tool_use"
+    assert (asked.id, asked.input) == ("c1", {"town": "Ulm"})
+
+
+def test_a_call_that_was_cut_off_is_none(served: Served, client: anthropic.Anthropic) -> None:
+    served.engine.pieces, served.engine.finish = WRITTEN[:2], "length"
+    answer = client.messages.create(model="starter", max_tokens=20, messages=HI)
+    assert [block.type for block in answer.content] == ["text"]
+    assert answer.stop_reason == "max_tokens"
 
 
 def test_the_asynchronous_client_streams_too(served: Served) -> None:

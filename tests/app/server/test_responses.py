@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from engines.errors import EngineFailed
 from engines.types import ReasoningDelta, TextDelta, TokenLogprob, ToolCall
+from tests.app.server.test_chat import WRITTEN
 from tests.support.serving import Served
 
 WEATHER: Any = {
@@ -69,6 +70,22 @@ def test_a_stream_is_put_together_by_the_client(served: Served, client: openai.O
     assert numbers == sorted(set(numbers))
     assert events[0].type == "response.created"
     assert events[-1].type == "response.completed"
+
+
+def test_a_call_is_told_while_it_is_written(served: Served, client: openai.OpenAI) -> None:
+    served.engine.pieces = WRITTEN
+    with client.responses.stream(model="starter", input="Hi", tools=[WEATHER]) as stream:
+        pieces = [it.delta for it in stream if it.type == "response.function_call_arguments.delta"]
+        (asked,) = stream.get_final_response().output
+    assert pieces == ['{"town": ', '"Ulm"}']
+    assert asked.type == "function_call"
+    assert (asked.call_id, asked.arguments) == ("c1", '{"town": "Ulm"}')
+
+
+def test_a_call_that_was_cut_off_is_none(served: Served, client: openai.OpenAI) -> None:
+    served.engine.pieces, served.engine.finish = WRITTEN[:2], "length"
+    answer = client.responses.create(model="starter", input="Hi", tools=[WEATHER])
+    assert (answer.output, answer.status) == ([], "incomplete")
 
 
 def test_the_asynchronous_client_streams_too(served: Served) -> None:

@@ -7,27 +7,33 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 import trustme
+from starlette.applications import Starlette
 
 from app.core.errors import AddressInvalid, AddressNotFree, CertificateRefused, NotSafe
-from app.core.network.serving import LOOPBACK, Address
+from app.core.network.serving import LOOPBACK, Address, ServeOptions
 from app.net import listening
 from app.net.listening import PatientProtocol
 from app.server.server import Server
+from app.services.api_keys import ApiKeys
 from tests.app.server.conftest import (
     BIG,
     Reply,
     Serve,
     ask,
     connected,
+    error_body,
     flood,
     head,
     port_of,
     read_all,
     read_until,
+    small_app,
 )
 
 
@@ -252,6 +258,34 @@ def test_at_the_end_running_answers_are_told(
     assert json.loads(data[6:])["error"]["code"] == "server_ending"
     assert streamed.data.endswith(b"0\r\n\r\n"), "the stream ends as one should"
     assert (replies["/v1/messages"].status, replies["/v1/messages"].code) == (503, "server_ending")
+
+
+def test_the_app_lives_as_long_as_its_server(keys: ApiKeys) -> None:
+    told: list[str] = []
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        told.append("begun")
+        yield
+        told.append("ended")
+
+    server = Server(small_app(life), ServeOptions(Address(LOOPBACK, 0)), keys, error_body)
+    server.start()
+    assert told == ["begun"]
+    server.stop()
+    assert told == ["begun", "ended"]
+
+
+def test_an_app_that_does_not_start_is_a_bug_that_is_told(keys: ApiKeys) -> None:
+    @asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        if app.routes:
+            raise ZeroDivisionError
+        yield
+
+    server = Server(small_app(life), ServeOptions(Address(LOOPBACK, 0)), keys, error_body)
+    with pytest.raises(RuntimeError, match="did not start"):
+        server.start()
 
 
 def test_no_websocket_is_opened(server: Server, token: str) -> None:

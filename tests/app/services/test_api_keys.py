@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -66,6 +67,21 @@ def test_the_environment_may_hold_it(keys: ApiKeys, monkeypatch: pytest.MonkeyPa
     assert (token.secret.reveal(), token.status.place, token.made) == (
         "a-token-of-the-environment", "environment", False,
     )  # fmt: skip
+
+
+def test_a_short_token_of_the_environment_is_refused(
+    keys: ApiKeys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_API_TOKEN", "1234")
+    for asked in (keys.token, keys.owner):
+        with pytest.raises(TokenMalformed):
+            asked()
+
+
+def test_two_that_ask_first_get_one_token(keys: ApiKeys) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        made = {it.secret.reveal() for it in threads.map(lambda _: keys.token(), range(8))}
+    assert len(made) == 1
 
 
 def test_a_token_may_be_given_for_one_run(database: Database, ring: Ring) -> None:

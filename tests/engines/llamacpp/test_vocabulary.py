@@ -92,8 +92,8 @@ def test_an_answer_cut_inside_a_character_goes_on_with_the_whole_of_it(
     says = [*loaded.model.vocabulary.tokenise("ok 🙂!"), 257]
     begins: list[int] = []
 
-    def draw(_self: Greedy, _context: object) -> int:
-        held = len(loaded.cache.tokens)
+    def draw(_self: Greedy, _context: object, _row: int = -1) -> int:
+        held = len(loaded.slots[0].cache.tokens)
         begins.append(held)
         return says[held - begins[0]]
 

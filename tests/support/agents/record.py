@@ -1,7 +1,7 @@
 """Lead the real agents through a task at Hearth's server, and record what they ask.
 
     npm install @openai/codex @anthropic-ai/claude-code opencode-ai
-    unshare -rn sh -c 'ip link set lo up; python -m tests.app.server.agents.record node_modules'
+    unshare -rn sh -c 'ip link set lo up; python -m tests.support.agents.record node_modules'
 
 Without a network but loopback, so that nothing else is asked. What is written into
 `recorded/` are the agents' requests as they were sent, but for longer texts, which are theirs:
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tests.app.server.agents.leading import FILE, TASK, LeadingEngine
+from tests.support.agents.leading import FILE, TASK, LeadingEngine
 from tests.support.services import make_services
 from tests.support.serving import serving
 

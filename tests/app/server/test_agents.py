@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.app.server.agents.leading import LeadingEngine, shell_of
-from tests.app.server.agents.record import AGENTS, RECORDED, TURNS
+from tests.support.agents.leading import LeadingEngine, shell_of
+from tests.support.agents.record import AGENTS, RECORDED, TURNS
 from tests.support.services import make_services
 from tests.support.serving import Served, serving
 
