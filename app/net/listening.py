@@ -60,6 +60,21 @@ def port_of(listening: socket.socket) -> int:
     return int(listening.getsockname()[1])
 
 
+def addresses_here() -> tuple[str, ...]:
+    """List the IPv4 addresses at which other computers may reach this one."""
+    import psutil
+
+    up = {name for name, stats in psutil.net_if_stats().items() if stats.isup}
+    found = (
+        ipaddress.ip_address(it.address)
+        for name, addresses in psutil.net_if_addrs().items()
+        if name in up
+        for it in addresses
+        if it.family == socket.AF_INET
+    )
+    return tuple(str(it) for it in found if not it.is_loopback and not it.is_link_local)
+
+
 def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
     """Make the TLS of a server from files in PEM form. Raises CertificateRefused."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

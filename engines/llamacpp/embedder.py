@@ -17,7 +17,7 @@ from typing import Final
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineFailed, MessageTooLong, Unsupported
-from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, Batch, NativeContext, Part
+from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, Batch, BatchPart, NativeContext
 from engines.llamacpp.model import Model, open_model
 from engines.llamacpp.native import Native, give_back_memory
 from engines.models.gguf.header import GgufHeader
@@ -166,7 +166,7 @@ class Embedder:
         api, context = self._api, self._context
         if context.memory:
             api.llama_memory_clear(context.memory, True)
-        parts = [Part(tokens, 0, len(tokens), number) for number, tokens in enumerate(group)]
+        parts = [BatchPart(tokens, 0, len(tokens), number) for number, tokens in enumerate(group)]
         self._batch.fill_parts(parts)
         result = int(api.llama_decode(context.pointer, self._batch.native))
         if result == ABORTED:

@@ -76,7 +76,7 @@ def _number(value: Any) -> float:
     return float(value) if usable and math.isfinite(value) else _LEAST
 
 
-class AttachedLogprobs:
+class ServerLogprobs:
     """Adds tokens to the texts in which they ended, and to none that was changed on the way.
 
     Where secrets are taken out of a text, its tokens would still spell them.

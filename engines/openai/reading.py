@@ -11,7 +11,7 @@ from engines.dialect.formats import ANY_FORMAT
 from engines.dialect.splitter import Begins, open_splitter
 from engines.dialect.tools import CallReader
 from engines.openai.faults import endless
-from engines.openai.logprobs import AttachedLogprobs, logprobs_in
+from engines.openai.logprobs import ServerLogprobs, logprobs_in
 from engines.openai.parsing import parsed
 from engines.openai.values import Drafted
 from engines.redaction import StreamRedactor, redact_certain
@@ -135,7 +135,7 @@ class AnswerReader:
         self._clean_text, self._clean_thought = StreamRedactor(), StreamRedactor()
         self._clean_calls: dict[str, StreamRedactor] = {}
         self.thought_tokens: int | None = None
-        self._logprobs = AttachedLogprobs()
+        self._logprobs = ServerLogprobs()
 
     @property
     def stopped(self) -> bool:

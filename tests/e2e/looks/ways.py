@@ -48,7 +48,9 @@ FINDINGS = (
     ),
 )
 PRICE = Price(4_200_000_000, 14_200_000_000, 10_000_000_000, 19)
-OPEN_SERVER = ServerStatus("http://127.0.0.1:8117", exposed=True)
+OPEN_SERVER = ServerStatus(
+    "http://127.0.0.1:8117", ("http://192.168.1.20:8117", "http://10.0.0.20:8117"), exposed=True
+)
 PORT_TAKEN = AddressNotFree(
     "The server was not started.",
     "Another program already listens at port 8117.",
