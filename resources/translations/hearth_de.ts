@@ -11642,6 +11642,41 @@ You may write several calls, one behind the other. Their results come with the n
       <translation>Grafikkarte</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/answer.py" />
+      <source>No grammar can say what arguments these tools take: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/calling.py" />
+      <source>{"type": "object"}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/calling.py" />
+      <source>"{" (brace-pair ("," brace-pair)*)? "}"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/calling.py" />
+      <source>{0} ::= answer-{1} | {2}calls-{3}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/calling.py" />
+      <source>[A-Za-z0-9_-]{1,60} ":" brace-any</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/calling.py" />
+      <source>{0} {1} {2} | {3} | "[" (brace-any ("," brace-any)*)? "]" | "{" (brace-pair ("," brace-pair)*)? "}"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/calling.py" />
+      <source>[A-Za-z_] [A-Za-z0-9_]{0,63} "=" {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/decoder.py" />
       <source>There was no room left in the KV cache.</source>
       <translation>Im KV-Cache war kein Platz mehr.</translation>
@@ -12621,6 +12656,11 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>This model can answer faster: up to {0} on this computer</source>
       <translation>Dieses Modell kann schneller antworten: bis zu {0} auf diesem Computer</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/steered.py" />
+      <source>{0}&lt;|channel|&gt;commentary to=functions.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
