@@ -147,8 +147,9 @@ class Loaded:
                 )
             if not any(slot.busy for slot in self.slots):
                 self.suit(request.mtp)
-            slot = self._choose(prompt, request.chat)
-            slot.cache.reuse(prompt, request.chat)
+            adapter = request.adapter or ""
+            slot = self._choose(prompt, request.chat, adapter)
+            slot.cache.reuse(prompt, request.chat, adapter)
             speculation = slot.begin(request.mtp, request.depth)
             slot.busy = True
             self._used += 1
@@ -158,7 +159,7 @@ class Loaded:
         finally:
             slot.busy = False
 
-    def _choose(self, prompt: Sequence[int], chat: str | None) -> AnswerSlot:
+    def _choose(self, prompt: Sequence[int], chat: str | None, adapter: str) -> AnswerSlot:
         """Choose the free slot that has most of the prompt, and is the chat's or loses little else.
 
         Where none has, an empty one, and otherwise the one used longest ago. What it does not have
@@ -375,9 +376,10 @@ def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -
 def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
     """Name what states of this load with each adapter depend on, where that can be read."""
     found = {}
-    for adapter in plan.adapters if key is not None else ():
-        with suppress(OSError):
-            found[adapter.name] = adapted_key(key, adapter.path)
+    if key is not None:
+        for adapter in plan.adapters:
+            with suppress(OSError):
+                found[adapter.name] = adapted_key(key, adapter.path)
     return found
 
 

@@ -25,8 +25,9 @@ _NO_VOCABULARY = 0
 class Model:
     """A loaded model. Close it after every context that was made from it.
 
-    adapters: LoRA adapters that were loaded with it. predicts: whether its prediction layers are loaded, too. keeps_states: whether llama.cpp can
-    keep its recurrent state as it was after each of the last few tokens.
+    adapters: LoRA adapters that were loaded with it. predicts: whether its prediction layers are
+    loaded, too. keeps_states: whether llama.cpp can keep its recurrent state as it was after each
+    of the last few tokens.
     """
 
     def __init__(self, native: Native, pointer: Any, *, predicts: bool = False) -> None:

@@ -33,8 +33,8 @@ def files_of(plan: LoadPlan) -> Iterator[Path]:
             yield plan.model.with_name(name)
     if plan.drafter:
         yield plan.drafter
-    for adapter in plan.adapters:
-        yield adapter.path
+    # One that is gone is told of when it is loaded, and keeps no model from answering.
+    yield from (adapter.path for adapter in plan.adapters if adapter.path.is_file())
 
 
 def stamps(plan: LoadPlan) -> Stamps:
