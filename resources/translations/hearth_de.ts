@@ -6575,14 +6575,14 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>LoRA adapters for vLLM</source>
-      <translation>LoRA-Adapter für vLLM</translation>
+      <source>LoRA adapters</source>
+      <translation>LoRA-Adapter</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>One per line: a name, an equals sign and the adapter’s folder. They take graphics memory; the first one restarts vLLM.</source>
-      <translation>Je Zeile einer: ein Name, ein Gleichheitszeichen und der Ordner des Adapters. Sie brauchen Grafikspeicher; der erste startet vLLM neu.</translation>
+      <source>One per line: a name, an equals sign and the adapter’s folder for vLLM, or its GGUF file for llama.cpp. They take memory; the first one restarts vLLM, and a change loads a model in llama.cpp again.</source>
+      <translation>Je Zeile einer: ein Name, ein Gleichheitszeichen und für vLLM der Ordner des Adapters, für llama.cpp seine GGUF-Datei. Sie brauchen Speicher; der erste startet vLLM neu, und nach einer Änderung lädt llama.cpp ein Modell noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6593,8 +6593,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>The name of one of the adapters for vLLM, or empty for none. Can differ per chat and assistant.</source>
-      <translation>Der Name eines der Adapter für vLLM, oder leer für keinen. Kann je Chat und Assistent anders sein.</translation>
+      <source>The name of one of the adapters, or empty for none. Can differ per chat and assistant.</source>
+      <translation>Der Name eines der Adapter, oder leer für keinen. Kann je Chat und Assistent verschieden sein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -9355,6 +9355,7 @@
     </message>
     <message>
       <location filename="../../app/net/listening.py" />
+      <location filename="../../app/services/setting_checks.py" />
       <location filename="../../engines/models/gguf/header.py" />
       <source>There is no file {0}.</source>
       <translation>Es gibt keine Datei {0}.</translation>
@@ -10226,8 +10227,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/load_options.py" />
-      <source>Each line needs a name of its own, an equals sign and the adapter’s folder.</source>
-      <translation>Jede Zeile braucht einen eigenen Namen, ein Gleichheitszeichen und den Ordner des Adapters.</translation>
+      <source>Each line needs a name of its own, an equals sign and the adapter’s folder or GGUF file.</source>
+      <translation>Jede Zeile braucht einen eigenen Namen, ein Gleichheitszeichen und den Ordner oder die GGUF-Datei des Adapters.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/load_options.py" />
@@ -10977,13 +10978,23 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
+      <source>For llama.cpp an adapter is a GGUF file.</source>
+      <translation>Für llama.cpp ist ein Adapter eine GGUF-Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Name that file, such as: style = /home/me/adapters/style.gguf.</source>
+      <translation>Nennen Sie diese Datei, etwa: stil = /home/ich/adapter/stil.gguf.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
       <source>There is no LoRA adapter in {0}.</source>
       <translation>In {0} ist kein LoRA-Adapter.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>An adapter is a folder with a file {0}.</source>
-      <translation>Ein Adapter ist ein Ordner mit einer Datei {0}.</translation>
+      <source>For vLLM an adapter is a folder with a file {0}.</source>
+      <translation>Für vLLM ist ein Adapter ein Ordner mit einer Datei {0}.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -11422,14 +11433,15 @@
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
+      <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/vllm/preparing.py" />
       <source>The adapter “{0}” cannot be used.</source>
       <translation>Der Adapter „{0}“ kann nicht benutzt werden.</translation>
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
-      <source>Choose one of those, or name its folder in the settings, under Engines.</source>
-      <translation>Wähle einen davon, oder nenne seinen Ordner in den Einstellungen unter „Engines“.</translation>
+      <source>Choose one of those, or name it in the settings, under Engines.</source>
+      <translation>Wählen Sie einen davon, oder nennen Sie ihn in den Einstellungen unter Engines.</translation>
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
@@ -11642,6 +11654,50 @@ You may write several calls, one behind the other. Their results come with the n
       <translation>Grafikkarte</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>Name another adapter, or answer without one.</source>
+      <translation>Nennen Sie einen anderen Adapter, oder antworten Sie ohne einen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>nothing about the reason</source>
+      <translation>nichts über den Grund</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>llama.cpp says: {0}.</source>
+      <translation>llama.cpp sagt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>It is switched on by words of the prompt, which is not known here.</source>
+      <translation>Er wird durch Wörter im Prompt eingeschaltet, was hier nicht unterstützt wird.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>“{0}” is no LoRA adapter in GGUF.</source>
+      <translation>„{0}“ ist kein LoRA-Adapter in GGUF.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>It was made for a model of the kind {0}; this one is {1}.</source>
+      <translation>Er wurde für ein Modell der Art {0} gemacht; dieses ist {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>Its file cannot be read: {0}.</source>
+      <translation>Seine Datei lässt sich nicht lesen: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>Its file is no GGUF that can be read: {0}.</source>
+      <translation>Seine Datei ist kein GGUF, das sich lesen lässt: {0}.</translation>
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/answer.py" />
       <source>No grammar can say what arguments these tools take: {0}.</source>
       <translation type="unfinished" />
@@ -11809,16 +11865,6 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
-      <source>Hearth uses LoRA adapters with vLLM only.</source>
-      <translation>Hearth verwendet LoRA-Adapter nur mit vLLM.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/engine.py" />
-      <source>Leave the adapter empty in this chat’s settings, or answer with vLLM.</source>
-      <translation>Lass den Adapter in den Einstellungen dieses Chats leer, oder antworte mit vLLM.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/engine.py" />
       <source>The model cannot answer.</source>
       <translation>Das Modell kann nicht antworten.</translation>
     </message>
@@ -11871,12 +11917,6 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>llama.cpp says: {0}.</source>
-      <translation>llama.cpp sagt: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>Try another model, or update Hearth.</source>
       <translation>Versuche ein anderes Modell oder aktualisiere Hearth.</translation>
@@ -11900,12 +11940,6 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/failures.py" />
       <source>“{0}” was loaded, but cannot be started.</source>
       <translation>„{0}“ wurde geladen, lässt sich aber nicht starten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>nothing about the reason</source>
-      <translation>nichts über den Grund</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12841,8 +12875,8 @@ You may write several calls, one behind the other. Their results come with the n
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>LoRA adapters are not used with llama.cpp here.</source>
-      <translation>LoRA-Adapter werden mit llama.cpp hier nicht verwendet.</translation>
+      <source>vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.</source>
+      <translation>LoRA-Adapter für vLLM sind Ordner; llama.cpp benutzt solche in GGUF-Dateien.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />

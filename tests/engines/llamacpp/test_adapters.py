@@ -78,7 +78,9 @@ def test_answers_with_different_adapters_are_written_side_by_side(
     assert [together[at] for at in range(len(names))] == alone
 
 
-def test_answers_with_different_adapters_take_turns(load: Load, files: tuple[Adapter, ...]) -> None:
+def test_who_is_passed_over_for_another_adapter_has_the_next_step(
+    load: Load, files: tuple[Adapter, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = load(context=512, adapters=files, parallel=2)
     loaded = engine._loaded
     assert loaded is not None
