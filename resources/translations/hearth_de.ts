@@ -9437,12 +9437,12 @@
     <message>
       <location filename="../../app/net/monitoring.py" />
       <source>The server at {0} did not show its metrics.</source>
-      <translation>Der Server unter {0} hat seine Metriken nicht gezeigt.</translation>
+      <translation>Der Server unter {0} hat seine Messwerte nicht gezeigt.</translation>
     </message>
     <message>
       <location filename="../../app/net/monitoring.py" />
       <source>Check its token.</source>
-      <translation>Prüfe sein Token.</translation>
+      <translation>Prüfe seinen Token.</translation>
     </message>
     <message>
       <location filename="../../app/net/monitoring.py" />
@@ -9452,7 +9452,7 @@
     <message>
       <location filename="../../app/net/monitoring.py" />
       <source>It is not running, or listens elsewhere.</source>
-      <translation>Er läuft nicht oder lauscht woanders.</translation>
+      <translation>Er läuft nicht oder hat eine andere Adresse.</translation>
     </message>
     <message>
       <location filename="../../app/net/monitoring.py" />
