@@ -11624,17 +11624,7 @@
     <message>
       <location filename="../../engines/llamacpp/answer.py" />
       <source>No grammar can say what arguments these tools take: {0}.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/calling.py" />
-      <source>"{" (brace-pair ("," brace-pair)*)? "}"</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/calling.py" />
-      <source>[A-Za-z_] [A-Za-z0-9_]{0,63} "=" {0}</source>
-      <translation type="unfinished" />
+      <translation>Keine Grammatik kann sagen, welche Argumente diese Werkzeuge annehmen: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/decoder.py" />

@@ -50,7 +50,7 @@ _SOUGHT = ("INSTALLATION", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_TOO_LONG"
 row, what is first."""
 _CODE = re.compile(
     r"%[sd]|^Signature|^tuple\[|std::|\| None$|\\|\(\?:|<\w|\[\^|\{%|<!"
-    r"|::=|brace-any|\" space|\" (=|:)|^You can use tools\.|^\{\"|<\||\| string \||\"true\" "
+    r"|::=|brace-|A-Za-z_|\" space|\" (=|:)|^You can use tools\.|^\{\"|<\||\| string \||\"true\" "
     r"|^USING |^ORDER |^exiting due|^failed to|^Traceback"
     r"|\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|WHERE|LIMIT|JOIN|NULL)\b"
 )
