@@ -21,7 +21,8 @@ from engines.llamacpp.grammar import ROOT, require_grammar
 from engines.llamacpp.json_schema import grammar_of
 from engines.types import Tool
 
-_BLANKS: Final = "[ \\t\\n]{0,8}"
+_BLANKS: Final = '(" " | "\\n" " "{0,8})?'
+"""What may stand between the parts of a call; more, and a weak model writes nothing but blanks."""
 _ANY_OBJECT: Final = '{"type": "object"}'
 _ANY_VALUE: Final = "{}"
 _TOKENS: Final = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[A-Za-z][A-Za-z0-9-]*')

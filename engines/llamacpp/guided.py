@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from engines.errors import GrammarInvalid
@@ -147,8 +146,7 @@ class GrammarState:
         require_grammar(grammar)
         api = self._api = native.api
         vocabulary = api.llama_model_get_vocab(model.pointer)
-        texts = map(api.llama_vocab_get_text, repeat(vocabulary), range(model.vocabulary.size))
-        if any(len(text) > _LONGEST_TOKEN for text in texts):
+        if model.vocabulary.longest > _LONGEST_TOKEN:
             raise invalid("Some tokens of this model are too long to be checked against a grammar.")
         with native.log.watch() as complaints:
             self._grammar = api.llama_sampler_init_grammar(

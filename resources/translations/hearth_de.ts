@@ -11549,26 +11549,6 @@
       <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
     </message>
     <message>
-      <location filename="../../engines/dialect/tool_turns.py" />
-      <source>You can use tools. These are their descriptions:
-{0}
-
-To use a tool, write a call in exactly this form and then end your message:
-{1}
-You may write several calls, one behind the other. Their results come with the next message. Where no tool is of use, answer without one.</source>
-      <translation>You can use tools. These are their descriptions:
-{0}
-
-To use a tool, write a call in exactly this form and then end your message:
-{1}
-You may write several calls, one behind the other. Their results come with the next message. Where no tool is of use, answer without one.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/tool_turns.py" />
-      <source>{"argument": "value"}</source>
-      <translation>{"argument": "value"}</translation>
-    </message>
-    <message>
       <location filename="../../engines/errors.py" />
       <source>Memory ran out.</source>
       <translation>Der Speicher reicht nicht.</translation>
@@ -11700,37 +11680,7 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/answer.py" />
       <source>No grammar can say what arguments these tools take: {0}.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/calling.py" />
-      <source>{"type": "object"}</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/calling.py" />
-      <source>"{" (brace-pair ("," brace-pair)*)? "}"</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/calling.py" />
-      <source>{0} ::= answer-{1} | {2}calls-{3}</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/calling.py" />
-      <source>[A-Za-z0-9_-]{1,60} ":" brace-any</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/calling.py" />
-      <source>{0} {1} {2} | {3} | "[" (brace-any ("," brace-any)*)? "]" | "{" (brace-pair ("," brace-pair)*)? "}"</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/calling.py" />
-      <source>[A-Za-z_] [A-Za-z0-9_]{0,63} "=" {0}</source>
-      <translation type="unfinished" />
+      <translation>Keine Grammatik kann sagen, welche Argumente diese Werkzeuge annehmen: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/decoder.py" />
@@ -12093,26 +12043,6 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/json_numbers.py" />
       <source>No multiple is within its bounds.</source>
       <translation>In seinen Grenzen liegt kein Vielfaches.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>object | array | string | number | boolean | null</source>
-      <translation>object | array | string | number | boolean | null</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</source>
-      <translation>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"[" space (value ("," space value)* space)? "]"</source>
-      <translation>"[" space (value ("," space value)* space)? "]"</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"true" | "false"</source>
-      <translation>"true" | "false"</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
@@ -12690,11 +12620,6 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>This model can answer faster: up to {0} on this computer</source>
       <translation>Dieses Modell kann schneller antworten: bis zu {0} auf diesem Computer</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/steered.py" />
-      <source>{0}&lt;|channel|&gt;commentary to=functions.</source>
-      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />

@@ -242,6 +242,20 @@ def test_nothing_is_asked_for_where_that_is_not_wanted(load: Load, tmp_path: Pat
     assert done_of(events).finish_reason != "tool"
 
 
+def test_a_call_that_begins_with_a_token_is_not_begun_where_it_is_not_wanted(
+    load: Load, tmp_path: Path
+) -> None:
+    """The tools stay in the prompt, so that what was read of it is of use to the next."""
+    engine = load(write_caller(tmp_path / "caller.gguf", token=True), context=4096)
+    clock = (Tool("clock", "The time", {"type": "object"}),)
+    free = run(engine, ask("How late is it?", tools=clock))
+    assert calls_in(free)
+    kept = run(engine, ask("How late is it?", tools=clock, tool_choice="none"))
+    assert not [it for it in kept if isinstance(it, ToolCall | ToolCallDelta)]
+    assert "<tool_call>" not in text_of(kept)
+    assert done_of(kept).usage.prompt_tokens == done_of(free).usage.prompt_tokens
+
+
 def test_a_call_comes_behind_the_reasoning(load: Load, tmp_path: Path) -> None:
     engine = load(write_thinker(tmp_path / "thinker.gguf"), context=4096)
     request = ask(
