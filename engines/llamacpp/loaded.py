@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -20,7 +20,7 @@ from engines.llamacpp.model import Model
 from engines.llamacpp.native import BINDINGS_VERSION, Native, give_back_memory
 from engines.llamacpp.prompting import Prompter
 from engines.llamacpp.resume.records import StateKey, StateRecord
-from engines.llamacpp.resume.state_key import adapted_key, state_key
+from engines.llamacpp.resume.state_key import state_key
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sampling import ChainSampler
 from engines.llamacpp.scheduler import Scheduler
@@ -168,11 +168,10 @@ class Loaded:
         having = [
             slot
             for slot in free
-            if (slot.cache.chat == chat and chat is not None)
-            or not slot.cache.loses(prompt, adapter)
+            if (slot.cache.chat == chat and chat is not None) or not slot.cache.loses(prompt)
         ]
-        best = max(having, key=lambda slot: slot.cache.keeps(prompt, adapter), default=None)
-        if best is not None and best.cache.keeps(prompt, adapter):
+        best = max(having, key=lambda slot: slot.cache.keeps(prompt), default=None)
+        if best is not None and best.cache.keeps(prompt):
             return best
         return min(free, key=lambda slot: slot.used if slot.cache.tokens else -1)
 
@@ -254,22 +253,19 @@ def prepare_loaded(
             trusted=trusted,
         )
         opened.callback(dialect.close)
-        model.load_adapters(plan.adapters)
         context = Context(native, model, plan)
         opened.callback(context.close)
         scheduler = Scheduler(context)
         draftings = open_draftings(native, header, model, context, plan, progress, cancel)
         for drafting in draftings:
             opened.callback(drafting.close)
-        key = _state_key(native, model, context, plan) if states is not None else None
         caches = open_caches(
             native.api,
             context,
             model,
             memory_bytes=plan.kept_bytes,
             folder=states,
-            key=key,
-            keys=_adapted_keys(key, plan),
+            key=_state_key(native, model, context, plan) if states is not None else None,
             drafting=draftings,
         )
         device = _device(native, plan)
@@ -370,15 +366,6 @@ def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -
     except OSError as error:
         logger.warning("no state is kept of %s: %s", plan.model.name, error)
         return None
-
-
-def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
-    """Name what states of this load with each adapter depend on, where that can be read."""
-    found = {}
-    for adapter in plan.adapters if key is not None else ():
-        with suppress(OSError):
-            found[adapter.name] = adapted_key(key, adapter.path)
-    return found
 
 
 def _device(native: Native, plan: LoadPlan) -> str:

@@ -150,13 +150,9 @@ class Scheduler:
                 self._ready.append(answer)
 
     def _begin(self) -> list[Decoding]:
-        """Begin a step with all who are ready and have the adapter of who waits longest.
-
-        Those with another one stay, now ahead of these.
-        """
-        ready = [answer for answer in self._ready if not answer.cancel.cancelled]
-        step = [answer for answer in ready if answer.adapter == ready[0].adapter]
-        self._ready = [answer for answer in ready if answer.adapter != ready[0].adapter]
+        """Begin a step with all who are ready."""
+        step = [answer for answer in self._ready if not answer.cancel.cancelled]
+        self._ready.clear()
         self._stepping = step
         self._working = True
         return step
@@ -185,8 +181,6 @@ class Scheduler:
 
     def _run(self, step: Sequence[Decoding]) -> None:
         """Evaluate a part of each answer in one call, and have each draw."""
-        if step:
-            self._context.adapt(step[0].adapter)
         writing = [answer for answer in step if not answer.reads]
         reading = sorted((answer for answer in step if answer.reads), key=_is_guest)
         room = self._context.batch_size

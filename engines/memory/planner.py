@@ -161,7 +161,6 @@ def _bare(
         kept_bytes=min(load_options.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
         anyway=load_options.anyway,
         parallel=load_options.parallel or 1,
-        adapters=load_options.adapters,
     )
 
 

@@ -86,9 +86,8 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
             return
         # A template may write more than the small context holds: that harms nobody.
         with suppress(MessageTooLong):
-            for adapter in (None, *engine.adapters):
-                for _ in engine.chat(replace(request, adapter=adapter), CancelToken()):
-                    pass
+            for _ in engine.chat(request, CancelToken()):
+                pass
 
 
 class _NothingMeasured(CostBook):

@@ -25,7 +25,7 @@ Stamps = tuple[tuple[int, int], ...]
 
 
 def files_of(plan: LoadPlan) -> Iterator[Path]:
-    """Yield the files that the plan loads: the model, its further parts, drafter, adapters."""
+    """Yield the files that the plan loads: the model, its further parts, the drafter."""
     yield plan.model
     if found := _PART.search(plan.model.name):
         for part in range(2, int(found[1]) + 1):
@@ -33,8 +33,6 @@ def files_of(plan: LoadPlan) -> Iterator[Path]:
             yield plan.model.with_name(name)
     if plan.drafter:
         yield plan.drafter
-    for adapter in plan.adapters:
-        yield adapter.path
 
 
 def stamps(plan: LoadPlan) -> Stamps:

@@ -53,8 +53,7 @@ class StateRecord:
     ahead: tokens that follow in the conversation, drawn but not evaluated.
     chat: the conversation it belongs to; only a named one may go to disk.
     extra: what the drafter keeps for the same tokens.
-    used: when it was last live, in nanoseconds since the epoch. adapter: the LoRA adapter that it
-    was computed with, "" for none; in a file that is in its key.
+    used: when it was last live, in nanoseconds since the epoch.
     """
 
     tokens: array[int]
@@ -64,7 +63,6 @@ class StateRecord:
     extra: bytearray | None = None
     used: int = 0
     ahead: tuple[int, ...] = ()
-    adapter: str = ""
 
     @property
     def size(self) -> int:

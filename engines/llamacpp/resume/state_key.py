@@ -39,14 +39,6 @@ def state_key(native: Native, model: Model, context: Context, plan: LoadPlan) ->
     return StateKey(place, native.build, digest.hexdigest())
 
 
-def adapted_key(key: StateKey, adapter: Path) -> StateKey:
-    """Return the key of states that were computed with an adapter as well. Raises OSError."""
-    from hashlib import blake2b
-
-    said = f"{key.digest}\n{file_identity(adapter)}\n".encode()
-    return StateKey(key.place, key.build, blake2b(said, digest_size=16).hexdigest())
-
-
 def file_identity(path: Path) -> str:
     """Hash enough of a model file to tell it from another; takes milliseconds.
 
