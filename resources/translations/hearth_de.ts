@@ -11422,7 +11422,6 @@
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
-      <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/vllm/preparing.py" />
       <source>The adapter “{0}” cannot be used.</source>
       <translation>Der Adapter „{0}“ kann nicht benutzt werden.</translation>
@@ -11623,50 +11622,6 @@
       <translation>Grafikkarte</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/adapters.py" />
-      <source>Name another adapter, or answer without one.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/adapters.py" />
-      <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>nothing about the reason</source>
-      <translation>nichts über den Grund</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/adapters.py" />
-      <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>llama.cpp says: {0}.</source>
-      <translation>llama.cpp sagt: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/adapters.py" />
-      <source>It is switched on by words of the prompt, which is not known here.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/adapters.py" />
-      <source>“{0}” is no LoRA adapter in GGUF.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/adapters.py" />
-      <source>It was made for a model of the kind {0}; this one is {1}.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/adapters.py" />
-      <source>Its file cannot be read: {0}.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/adapters.py" />
-      <source>Its file is no GGUF that can be read: {0}.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
       <location filename="../../engines/llamacpp/answer.py" />
       <source>No grammar can say what arguments these tools take: {0}.</source>
       <translation>Keine Grammatik kann sagen, welche Argumente diese Werkzeuge annehmen: {0}.</translation>
@@ -11804,6 +11759,16 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <source>Hearth uses LoRA adapters with vLLM only.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>Leave the adapter empty in this chat’s settings, or answer with vLLM.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
       <source>The model cannot answer.</source>
       <translation>Das Modell kann nicht antworten.</translation>
     </message>
@@ -11856,6 +11821,12 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>llama.cpp says: {0}.</source>
+      <translation>llama.cpp sagt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>Try another model, or update Hearth.</source>
       <translation>Versuche ein anderes Modell oder aktualisiere Hearth.</translation>
@@ -11879,6 +11850,12 @@
       <location filename="../../engines/llamacpp/failures.py" />
       <source>“{0}” was loaded, but cannot be started.</source>
       <translation>„{0}“ wurde geladen, lässt sich aber nicht starten.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>nothing about the reason</source>
+      <translation>nichts über den Grund</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
