@@ -11760,12 +11760,12 @@
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>Hearth uses LoRA adapters with vLLM only.</source>
-      <translation type="unfinished" />
+      <translation>Hearth verwendet LoRA-Adapter nur mit vLLM.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>Leave the adapter empty in this chat’s settings, or answer with vLLM.</source>
-      <translation type="unfinished" />
+      <translation>Lass den Adapter in den Einstellungen dieses Chats leer, oder antworte mit vLLM.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
