@@ -5102,6 +5102,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
+      <source>Embeddings</source>
+      <translation>Embeddings</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
       <source>Thinks</source>
       <translation>Denkt nach</translation>
     </message>
@@ -5114,6 +5119,11 @@
       <location filename="../../app/ui/models/model_list.py" />
       <source>It has no chat template: it continues text rather than answering questions.</source>
       <translation>Es hat keine Chat-Vorlage: Es setzt Text fort, statt Fragen zu beantworten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>It writes no answers: programs that ask Hearth get vectors from it.</source>
+      <translation>Es schreibt keine Antworten: Programme, die Hearth fragen, bekommen Vektoren von ihm.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
