@@ -295,8 +295,13 @@ class KvCache:
 
     def clear(self) -> None:
         """Drop everything, belong to no chat, and have no adapter."""
+        self._drop()
+        self.adapter = ""
+
+    def _drop(self) -> None:
+        """Drop everything, and belong to no chat: what comes has the adapter that there was."""
         self._empty()
-        self.chat, self._ahead, self.adapter = None, (), ""
+        self.chat, self._ahead = None, ()
         self._restore_drafting(None)
 
     def put_aside(self) -> None:
@@ -360,7 +365,7 @@ class KvCache:
             state = self._checkpoints.at(cut.keep).state
             done = self._native.write(state, partial=True)
         if not done or not self._api.llama_memory_seq_rm(memory, self.sequence, cut.keep, -1):
-            self.clear()
+            self._drop()
             return
         del self.tokens[cut.keep :]
         self._checkpoints.cut(cut.keep)
@@ -410,7 +415,7 @@ class KvCache:
         if held != len(record.tokens):
             logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
             self._kept.discard(found)
-            self.clear()
+            self._drop()
             return False
         self.tokens.extend(record.tokens)
         self._checkpoints.replace(record.checkpoints)

@@ -14,6 +14,7 @@ from engines.errors import AdapterUnknown
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import Probe
+from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.resume.states import StateFolder
 from engines.types import Adapter, ChatRequest, LoadPlan, PromptReady
 from tests.engines.asking import GREEDY, ask, run, text_of
@@ -128,6 +129,18 @@ def test_what_was_read_with_one_adapter_is_of_no_use_to_another(
     # Each comes back from memory to what it had read itself.
     assert cached(engine, with_adapter("loud")) == held
     assert cached(engine, with_adapter("odd")) == held
+
+
+def test_the_adapter_holds_where_what_was_read_cannot_be_had_again(
+    load: Load, files: tuple[Adapter, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = load(context=512, adapters=files)
+    text = text_of(run(engine, with_adapter("loud")))
+    run(engine, QUESTION)
+    monkeypatch.setattr(NativeState, "write", lambda *_, **__: False)
+    assert cached(engine, with_adapter("loud")) == 0
+    run(engine, QUESTION)
+    assert text_of(run(engine, with_adapter("loud"))) == text
 
 
 def test_it_is_of_none_after_a_restart_either(
