@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing
+from secrets import token_hex
 from time import perf_counter
 
 from engines.cancel import CancelToken
@@ -13,6 +14,7 @@ from engines.llamacpp.cache import KvCache
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.loaded import Loaded
+from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
@@ -27,7 +29,7 @@ def answer(
 ) -> Generator[Event, None, None]:
     """Yield the events of `Engine.chat`, from a model that is held until the last of them.
 
-    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong and EngineFailed.
+    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong, Unsupported, EngineFailed.
     """
     with lent as loaded:
         began, seed = perf_counter(), actual_seed(request.sampling)
@@ -50,7 +52,7 @@ def answer(
                         if it.writer.stopped:
                             break
                 if not it.writer.stopped:
-                    yield from it.writer.finish(ended=it.decoding.finish == "stop")
+                    yield from it.finish()
             finally:
                 it.remember()
             yield it.done(began, seed)
@@ -77,6 +79,8 @@ class _Answer:
         self._request = request
         self._prompt = prompt
         self._piece = loaded.model.vocabulary.piece
+        # In a prompt as it is, markers mean nothing.
+        self._markers = loaded.markers if request.prompt is None else {}
         self._tokens: list[int] = []
         self.cached = len(cache.tokens)
         self._speculation = speculation
@@ -89,9 +93,13 @@ class _Answer:
             cancel,
             guest=request.guest,
         )
-        stops = (*request.stop, *loaded.dialect.stops)
-        calls = CallReader() if request.tools else None
-        self.writer = Writer(loaded.dialect.splitter(prompt.rendered), stops, calls)
+        stops = (*request.stop, *(loaded.dialect.stops if request.prompt is None else ()))
+        calls = _call_reader(loaded, request)
+        splitter = loaded.dialect.splitter(prompt.rendered, calls)
+        self.writer = Writer(splitter, stops, calls)
+        self._logprobs: AttachedLogprobs | None = None
+        if isinstance(sampler, LogprobSampler):
+            self._logprobs = AttachedLogprobs(sampler, splitter)
 
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
@@ -103,16 +111,26 @@ class _Answer:
     def take(self, token: int) -> Sequence[Event]:
         """Take the next token; returns what it adds to the text, and news of the drafts."""
         self._tokens.append(token)
-        deltas = self.writer.feed(self._piece(token), self._loaded.markers.get(token, ""))
+        if self._logprobs is not None:
+            self._logprobs.take()
+        deltas = self._told(self.writer.feed(self._piece(token), self._markers.get(token, "")))
         if self._speculation is None or self.writer.stopped:
             return deltas
         news = self._speculation.news()
         return [*deltas, news] if news else deltas
 
+    def finish(self) -> Sequence[Event]:
+        """Return what of the text was held back, now that nothing follows."""
+        return self._told(self.writer.finish(ended=self.decoding.finish == "stop"))
+
+    def _told(self, deltas: Sequence[Event]) -> Sequence[Event]:
+        return deltas if self._logprobs is None else self._logprobs.attached(deltas)
+
     def remember(self) -> None:
         """Note the answer's tokens, for when the next prompt of the chat holds its text."""
         known = self._tokens[: self.writer.known]
-        self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
+        if self._request.prompt is None:
+            self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
         self._cache.expect([*self._prompt.tokens, *known])
 
     def done(self, began: float, seed: int) -> Done:
@@ -152,16 +170,26 @@ def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
 
 
 def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) -> Sampler:
-    """Open the sampler of this answer. Raises GrammarInvalid."""
+    """Open the sampler of this answer. Raises GrammarInvalid, Unsupported."""
     begun: list[int] = []
-    last = request.messages[-1]
-    if request.sampling.grammar is not None and last.role == "assistant":
+    last = request.messages[-1] if request.prompt is None else None
+    if request.sampling.guided and last is not None and last.role == "assistant":
         # The grammar also holds for what is gone on with.
         begun = loaded.model.vocabulary.tokenise(last.text)
-    sampler = open_sampler(
-        loaded.native, loaded.model, request.sampling, seed, prior=prompt.tokens, begun=begun
-    )
-    return steered(loaded, request, prompt, sampler)
+    native, model, sampling = loaded.native, loaded.model, request.sampling
+    sampler = open_sampler(native, model, sampling, seed, prior=prompt.tokens, begun=begun)
+    if request.prompt is None:
+        sampler = steered(loaded, request, prompt, sampler)
+    if sampling.logprobs is None:
+        return sampler
+    return LogprobSampler(native, model, sampler, sampling.logprobs)
+
+
+def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
+    """Make the reader of this answer's calls; None where it may ask for no tool."""
+    if not request.tools or request.tool_choice == "none":
+        return None
+    return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
 
 
 def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:

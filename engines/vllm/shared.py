@@ -142,6 +142,8 @@ class SharedWorker(Supervised):
         finally:
             if not self._left:
                 outlive(record_of(self._place), time.monotonic() + LATE_S)
+                if self._guardian is not None:
+                    self._guardian.wait()  # its record and connection go a moment before it does
                 self._host.settle(self._place)
             connection.close()
             keeper.close()

@@ -152,13 +152,27 @@ class Answers:
         """Answer without the store. Raises EngineError, ModelUnknown or Cancelled."""
         prepared = self.prepare(settings, options)
         request = replace(prepared.request, messages=messages)
+        return self.answer(replace(prepared, request=request), progress, cancel)
+
+    def answer(
+        self,
+        prepared: Prepared,
+        progress: Progress,
+        cancel: CancelToken,
+        *,
+        for_client: bool = False,
+    ) -> Iterator[Event | Ready]:
+        """Answer a whole request without the store. Raises EngineError or Cancelled.
+
+        for_client: it is asked by another program, and the window comes first.
+        """
         with (
             self._runtime.queue.join() as ticket,
-            self._lease(prepared, progress, cancel, ticket) as model,
+            self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield self._ready(prepared, model)
             stop = prepared.settings.stop_repetition
-            with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
+            with closing(model.chat(prepared.request, cancel, stop_repetition=stop)) as events:
                 for event in events:
                     self._note_use(prepared.entry, event)
                     yield event
@@ -270,11 +284,18 @@ class Answers:
         return settings.model if chat_id is None else self._local_fallback(settings.model)
 
     def _lease(
-        self, prepared: Prepared, progress: Progress, cancel: CancelToken, turn: Ticket
+        self,
+        prepared: Prepared,
+        progress: Progress,
+        cancel: CancelToken,
+        turn: Ticket,
+        *,
+        for_client: bool = False,
     ) -> Lease:
         if cancel.cancelled:
             raise Cancelled
-        return self._runtime.lease(prepared.entry, prepared.load_options, progress, cancel, turn)
+        entry, options = prepared.entry, prepared.load_options
+        return self._runtime.lease(entry, options, progress, cancel, turn, for_client=for_client)
 
     def _note_use(self, entry: ModelEntry, event: Event) -> None:
         if isinstance(event, Done) and self._leaves_traces:

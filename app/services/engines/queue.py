@@ -14,6 +14,7 @@ with its `Ticket`. Nothing else decides who may use an engine.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -207,7 +208,7 @@ class EngineQueue:
 class Ticket:
     """A place in the queue. `come` is called once; all else from any thread.
 
-    As a context manager it leaves at the end.
+    As a context manager it leaves at the end. joined: when, in seconds of `time.monotonic`.
     """
 
     def __init__(
@@ -221,6 +222,7 @@ class Ticket:
         self._rules = rules
         self._changed = changed
         self._told = told
+        self.joined = time.monotonic()
         self._number = rules.join(guest=guest)
         self._want: QueueRequest | None = None
 
