@@ -166,13 +166,14 @@ class Answers:
 
         for_client: it is asked by another program, and the window comes first.
         """
+        request = replace(prepared.request, guest=for_client)
         with (
-            self._runtime.queue.join() as ticket,
+            self._runtime.queue.join(guest=for_client) as ticket,
             self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield self._ready(prepared, model)
             stop = prepared.settings.stop_repetition
-            with closing(model.chat(prepared.request, cancel, stop_repetition=stop)) as events:
+            with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
                 for event in events:
                     self._note_use(prepared.entry, event)
                     yield event
