@@ -164,16 +164,15 @@ class Answers:
     ) -> Iterator[Event | Ready]:
         """Answer a whole request without the store. Raises EngineError or Cancelled.
 
-        for_client: it is asked by another program, and the window comes first.
+        for_client: it is asked by another program. Its request says whether that is a guest.
         """
-        request = replace(prepared.request, guest=for_client)
         with (
-            self._runtime.queue.join(guest=for_client) as ticket,
+            self._runtime.queue.join(guest=prepared.request.guest) as ticket,
             self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield self._ready(prepared, model)
             stop = prepared.settings.stop_repetition
-            with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
+            with closing(model.chat(prepared.request, cancel, stop_repetition=stop)) as events:
                 for event in events:
                     self._note_use(prepared.entry, event)
                     yield event
