@@ -4,9 +4,8 @@ Engines stand in rooms: those whose models lie in this computer's memory share o
 its own. A room works on one model at a time, and gives as many answers with it side by side as its
 engine can. Within a room all come in the order in which they joined, so that nobody starves; only
 guests, who ask for another program, come behind everybody else, and where there are several places
-leave one free once somebody has asked here. Rooms know nothing of each other. Who finds a room
-empty has it alone at first, to get the model ready, so that nothing is loaded or unloaded under an
-answer.
+leave one free. Rooms know nothing of each other. Who finds a room empty has it alone at first, to
+get the model ready, so that nothing is loaded or unloaded under an answer.
 
 `QueueRules` says so of numbers, and is pure; `EngineQueue` has threads wait by these rules, each
 with its `Ticket`. Nothing else decides who may use an engine.
@@ -70,7 +69,6 @@ class QueueRules:
         self._rooms = rooms
         self._numbers = count(1)
         self._guests: set[int] = set()
-        self._asked_here = False
         self._waiting: dict[int, QueueRequest | None] = {}
         self._using: dict[int, _Use] = {}
         self._held: dict[EngineName, _Held] = {}
@@ -84,7 +82,6 @@ class QueueRules:
 
     def want(self, number: int, want: QueueRequest) -> None:
         self._waiting[number] = want
-        self._asked_here |= number not in self._guests and not want.alone
         self._admit()
 
     def admitted(self, number: int) -> bool:
@@ -161,8 +158,7 @@ class QueueRules:
         held = self._held.get(want.engine)
         if want.alone or held is None or held.key != want.key or not held.at_once:
             return Wait("model", model)
-        leaves_one = number in self._guests and self._asked_here
-        most = max(1, held.at_once - 1) if leaves_one else held.at_once
+        most = max(1, held.at_once - 1) if number in self._guests else held.at_once
         return Wait("full", model, most) if len(users) >= most else None
 
     def _users(self, room: str) -> list[_Use]:

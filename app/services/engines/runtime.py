@@ -137,7 +137,7 @@ class Runtime:
         alone: nobody else may be at work beside it. for_client: it is for another program.
         Raises EngineError, or Cancelled. Memory is judged after the present model has left.
         """
-        turn = turn or self.queue.join(guest=for_client)
+        turn = turn or self.queue.join()
         admission = self.requests.admission(entry, turn.joined)
         try:
             loads = self._loads(entry)

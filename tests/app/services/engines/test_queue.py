@@ -66,15 +66,8 @@ def test_a_guest_comes_behind_who_asks_here() -> None:
     assert rules.admitted(guest)
 
 
-def test_guests_among_themselves_have_all_places() -> None:
+def test_guests_leave_one_of_several_places_free() -> None:
     rules = QueueRules(ROOMS)
-    rules.ready(a_guest(rules, want("vllm")), 3)
-    assert all(rules.admitted(a_guest(rules, want("vllm"))) for _ in range(2))
-
-
-def test_guests_leave_one_of_several_places_free_for_who_asks_here() -> None:
-    rules = QueueRules(ROOMS)
-    rules.leave(asked(rules, want("vllm")))
     guest = a_guest(rules, want("vllm"))
     rules.ready(guest, 3)
     second, third = (a_guest(rules, want("vllm")) for _ in range(2))
