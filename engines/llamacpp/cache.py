@@ -475,8 +475,9 @@ class KvCache:
     def _forget_deleted(self) -> None:
         """Drop the sequences of chats that were deleted meanwhile."""
         self._kept.forget_deleted()
-        if self._kept.is_deleted(self.chat):
-            self.chat = None
+        for one in self._caches:
+            if self._kept.is_deleted(one.chat):
+                one.chat = None
 
 
 def _loses_much(held: int, keep: int) -> bool:

@@ -83,6 +83,11 @@ class AnswerSlot:
             self.speculation.rest()
             self.speculation = chosen
 
+    def rest(self) -> None:
+        """Have the context keep nothing for this slot's drafter, as no answer is written in it."""
+        if self.speculation is not None:
+            self.speculation.rest()
+
     def settle(
         self, context: Context, record: StateRecord | None, drafting: Draftings, *, drafts: bool
     ) -> None:
@@ -152,6 +157,9 @@ class Loaded:
             slot.cache.reuse(prompt, request.chat, adapter)
             speculation = slot.begin(request.mtp, request.depth)
             slot.busy = True
+            for other in self.slots:
+                if not other.busy:
+                    other.rest()
             self._used += 1
             slot.used = self._used
         try:
