@@ -43,9 +43,7 @@ def call_grammar(form: CallFormat, tools: Sequence[Tool], *, parallel: bool) -> 
 
     parallel: several calls may follow each other.
     """
-    told = tuple(
-        json.dumps([it.name, it.description, it.parameters], sort_keys=False) for it in tools
-    )
+    told = tuple(json.dumps([it.name, "", dict(it.parameters)]) for it in tools)
     return _call_grammar(form, told, parallel)
 
 
