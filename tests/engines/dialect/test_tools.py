@@ -208,8 +208,10 @@ def test_a_stop_string_counts_in_the_text_only() -> None:
         ("lfm2", r'<|tool_call_start|>[clock(a="\ud83d\ude00", b="\ud83d")]<|tool_call_end|>'),
         (
             "hermes",
-            r'<tool_call>{"name": "clock", "arguments": "{\"a\": \"\ud83d\ude00\"'
-            r', \"b\": \"\ud83d\"}"}</tool_call>',
+            (
+                r'<tool_call>{"name": "clock", "arguments": "{\"a\": \"\ud83d\ude00\"'
+                r', \"b\": \"\ud83d\"}"}</tool_call>'
+            ),
         ),
     ],
 )
