@@ -12,9 +12,10 @@ from time import perf_counter
 from engines.cancel import CancelToken
 from engines.dialect import CallReader
 from engines.errors import Cancelled
+from engines.llamacpp.cache import KvCache
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
-from engines.llamacpp.loaded import AnswerSlot, Loaded
+from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
@@ -43,9 +44,9 @@ def answer(
         calls = CallGuide(loaded, request, prompt) if _may_call(request) else None
         with (
             closing(_sampler(loaded, request, prompt, seed, calls)) as sampler,
-            loaded.slot(prompt.tokens, request.chat, request.mtp) as slot,
+            loaded.slot(prompt.tokens, request) as (slot, speculation),
         ):
-            it = _Answer(loaded, slot, request, prompt, sampler, cancel)
+            it = _Answer(loaded, slot.cache, speculation, request, prompt, sampler, cancel)
             yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
             try:
                 with closing(it.draw()) as tokens:
@@ -69,30 +70,31 @@ class _Answer:
     def __init__(
         self,
         loaded: Loaded,
-        slot: AnswerSlot,
+        cache: KvCache,
+        speculation: Speculation | None,
         request: ChatRequest,
         prompt: Prompt,
         sampler: Sampler,
         cancel: CancelToken,
     ) -> None:
         self._loaded = loaded
-        self._cache = slot.cache
+        self._cache = cache
         self._request = request
         self._prompt = prompt
         self._piece = loaded.model.vocabulary.piece
         # In a prompt as it is, markers mean nothing.
         self._markers = loaded.markers if request.prompt is None else {}
         self._tokens: list[int] = []
-        self.cached = len(slot.cache.tokens)
-        with loaded.scheduler.alone():
-            self._speculation = _speculation(slot, request)
+        self.cached = len(cache.tokens)
+        self._speculation = speculation
         self.decoding = Decoding(
             loaded.context,
-            slot.cache,
+            cache,
             loaded.model.vocabulary,
             sampler,
-            self._speculation,
+            speculation,
             cancel,
+            guest=request.guest,
         )
         stops = (*request.stop, *(loaded.dialect.stops if request.prompt is None else ()))
         calls = _call_reader(loaded, request)
@@ -212,16 +214,6 @@ def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
     if not _may_call(request):
         return None
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
-
-
-def _speculation(slot: AnswerSlot, request: ChatRequest) -> Speculation | None:
-    """Begin the drafting of this answer; None if nothing shall or can draft."""
-    if request.mtp != "off":
-        slot.choose(request.mtp)
-    if slot.speculation is None:
-        return None
-    slot.speculation.begin(request.mtp, request.depth, slot.cache.tokens)
-    return slot.speculation if slot.speculation.drafts(request.mtp) else None
 
 
 def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:

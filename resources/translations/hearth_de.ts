@@ -11537,26 +11537,6 @@
       <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
     </message>
     <message>
-      <location filename="../../engines/dialect/tool_turns.py" />
-      <source>You can use tools. These are their descriptions:
-{0}
-
-To use a tool, write a call in exactly this form and then end your message:
-{1}
-You may write several calls, one behind the other. Their results come with the next message. Where no tool is of use, answer without one.</source>
-      <translation>You can use tools. These are their descriptions:
-{0}
-
-To use a tool, write a call in exactly this form and then end your message:
-{1}
-You may write several calls, one behind the other. Their results come with the next message. Where no tool is of use, answer without one.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/tool_turns.py" />
-      <source>{"argument": "value"}</source>
-      <translation>{"argument": "value"}</translation>
-    </message>
-    <message>
       <location filename="../../engines/errors.py" />
       <source>Memory ran out.</source>
       <translation>Der Speicher reicht nicht.</translation>
@@ -11640,6 +11620,11 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/hardware/windows.py" />
       <source>Graphics card</source>
       <translation>Grafikkarte</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/answer.py" />
+      <source>No grammar can say what arguments these tools take: {0}.</source>
+      <translation>Keine Grammatik kann sagen, welche Argumente diese Werkzeuge annehmen: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/decoder.py" />
@@ -12024,26 +12009,6 @@ You may write several calls, one behind the other. Their results come with the n
       <location filename="../../engines/llamacpp/json_numbers.py" />
       <source>No multiple is within its bounds.</source>
       <translation>In seinen Grenzen liegt kein Vielfaches.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>object | array | string | number | boolean | null</source>
-      <translation>object | array | string | number | boolean | null</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"[" space (value ("," space value)* space)? "]"</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"true" | "false"</source>
-      <translation>"true" | "false"</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />

@@ -49,7 +49,8 @@ class ServeOptions:
     exposed: another interface than loopback was agreed to. certificate, key: for TLS, files in PEM
     form. without_tls: encryption was refused, in so many words. needs_token: False lets every
     program of this computer ask. sites: the origins whose pages may ask. names: further names by
-    which this computer is called.
+    which this computer is called. beside: the window
+    is open, whose own chats come first.
     """
 
     address: Address = Address(LOOPBACK, USUAL_PORT)
@@ -60,6 +61,7 @@ class ServeOptions:
     needs_token: bool = True
     sites: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    beside: bool = True
 
     @property
     def encrypted(self) -> bool:

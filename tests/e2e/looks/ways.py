@@ -57,8 +57,8 @@ PORT_TAKEN = AddressNotFree(
     "Choose another port, or end that program.",
 )
 CLIENTS = (
-    ApiClient("1", "editor", ""),
-    ApiClient("2", "an agent with a long name", "", (STARTER,), 30, 2),
+    ApiClient("1", "ada", ""),
+    ApiClient("2", "ada bea guide near team", "", (STARTER,), 30, 2),
 )
 USES = tuple(
     ApiUse(
@@ -66,7 +66,7 @@ USES = tuple(
         *tokens, 9_000, 800, status,
     )
     for name, model, tokens, status in (
-        ("editor", "qwen3-coder-30b-a3b-instruct:Q4_K_M", (21_000, 200), 200),
+        ("ada", "gemma", (21_000, 200), 200),
         ("", "", (0, 0), 401),
     )
 )  # fmt: skip
