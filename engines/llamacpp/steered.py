@@ -193,13 +193,13 @@ class Steered:
         """Follow the grammar of calls from where they begin."""
         if self._calls is None or not isinstance(self._sampler, GuidedSampler):
             return
-        found = self._calls.saw(deltas, opened=self._course.opened)
-        if found is None:
-            return
-        grammar, begun = found
         model = self._loaded.model
-        tokens = model.vocabulary.tokenise(begun)
         try:
+            found = self._calls.saw(deltas, opened=self._course.opened)
+            if found is None:
+                return
+            grammar, begun = found
+            tokens = model.vocabulary.tokenise(begun)
             guide = open_guide(self._loaded.native, model, grammar.text, tokens)
         except GrammarInvalid:
             if self._calls.required:
