@@ -108,7 +108,7 @@ class _Text(XmlReader):
 
     def _end_line(self, line: str, end: str) -> None:
         self._line = []
-        if not line.strip():
+        if not line.strip(" |\t\n"):
             return
         if self._is_heading and end == "\n\n":
             self._out.heading(" ".join(line.split()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -55,6 +56,15 @@ class _Tree(ET.TreeBuilder):
         raise Unreadable(Fault.DAMAGED)
 
 
+class _Begun(Exception):
+    """The first element of an XML file has been reached: what declares entities comes before."""
+
+
+class _Beginning(XmlReader):
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:  # noqa: ARG002
+        raise _Begun
+
+
 class Package:
     """A DOCX, XLSX, PPTX or EPUB. most: the bytes that may be unpacked of it altogether.
 
@@ -76,11 +86,12 @@ class Package:
     def __contains__(self, name: str) -> bool:
         return name in self._names
 
-    def require_room(self, ending: str) -> None:
-        """Check the parts that somebody else is going to unpack, by the end of their names."""
+    def check_xml(self) -> None:
+        """Check all XML, for a library that unpacks it itself: how much it is, and its types."""
         for info in self._names.values():
-            if info.filename.lower().endswith(ending):
-                self._take(info)
+            if info.filename.lower().endswith((".xml", ".rels")):
+                with contextlib.suppress(_Begun):
+                    self._parse(info.filename, _Beginning())
 
     def read(self, name: str) -> bytes:
         """Return a part."""

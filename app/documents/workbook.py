@@ -18,7 +18,7 @@ XLSX_START: Final = "xl/workbook.xml"
 def read_xlsx(path: Path, most_unpacked: int, into: Collected) -> None:
     """Read a workbook. Raises Unreadable."""
     package = Package(path, most_unpacked)
-    package.require_room(".xml")
+    package.check_xml()
     package.close()
     from openpyxl import load_workbook
 

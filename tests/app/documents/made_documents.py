@@ -12,6 +12,7 @@ R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 A = "http://schemas.openxmlformats.org/drawingml/2006/main"
 P = "http://schemas.openxmlformats.org/presentationml/2006/main"
+CONTAINER = "urn:oasis:names:tc:opendocument:xmlns:container"
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 
 BOMB = (
@@ -49,7 +50,8 @@ def docx(path: Path, body: str, **more: str) -> Path:
 
 
 def paragraph(text: str, style: str = "") -> str:
-    properties = f'<w:pPr><w:tabs><w:tab w:val="left"/></w:tabs><w:pStyle w:val="{style}"/></w:pPr>'
+    tabs = '<w:tabs><w:tab w:val="left"/></w:tabs>'
+    properties = f'<w:pPr>{tabs}<w:pStyle w:val="{style}"/></w:pPr>'
     return f"<w:p>{properties}<w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
@@ -75,7 +77,8 @@ def pptx(path: Path, slides: Sequence[tuple[str, str, str]]) -> Path:
 
 def slide(*shapes: tuple[str, str]) -> str:
     shown = "".join(
-        f'<p:sp><p:nvPr><p:ph type="{kind}"/></p:nvPr><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:sp>'
+        f'<p:sp><p:nvPr><p:ph type="{kind}"/></p:nvPr>'
+        f"<a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:sp>"
         for kind, text in shapes
     )
     return f'<p:sld xmlns:p="{P}" xmlns:a="{A}">{shown}</p:sld>'
@@ -97,8 +100,8 @@ def epub(path: Path, pages: Mapping[str, str], encrypted: str = "") -> Path:
     order = "".join(f'<itemref idref="{name}"/>' for name in pages)
     parts = {
         "mimetype": "application/epub+zip",
-        "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container'
-        '"><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
+        "META-INF/container.xml": f'<container xmlns="{CONTAINER}"><rootfiles>'
+        '<rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
         "OEBPS/book.opf": f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}'
         f"</manifest><spine>{order}</spine></package>",
         **{f"OEBPS/text/{name}.xhtml": page for name, page in pages.items()},

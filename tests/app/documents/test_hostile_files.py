@@ -106,15 +106,22 @@ def workbook(path: Path, part: str, content: str) -> Path:
 @pytest.mark.parametrize("part", ["xl/sharedStrings.xml", "xl/workbook.xml", "xl/styles.xml"])
 def test_entities_in_a_workbook_are_refused(tmp_path: Path, part: str) -> None:
     path = workbook(tmp_path / "a.xlsx", part, made.BOMB)
-    assert fault_of(path) in {Fault.DAMAGED, Fault.NO_MEMORY}
+    assert fault_of(path) is Fault.DAMAGED
+
+
+def add_large(path: Path, name: str, piece: bytes) -> None:
+    """Add an entry of 600 MB to an archive, which takes less than one."""
+    with (
+        zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file,
+        file.open(name, "w", force_zip64=True) as part,
+    ):
+        for _ in range(600):
+            part.write(piece)
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "a.docx"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        with file.open("word/document.xml", "w", force_zip64=True) as part:
-            for _ in range(600):
-                part.write(bytes(1 << 20))
+    add_large(path, "word/document.xml", bytes(1 << 20))
     assert path.stat().st_size < 1 << 20
     assert fault_of(path) is Fault.UNPACKS
 
@@ -132,10 +139,7 @@ def test_a_zip_that_declares_less_than_it_holds_unpacks_no_more(tmp_path: Path) 
 def test_a_large_sheet_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     workbook(path, "xl/unused.xml", "<a/>")
-    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as file:
-        with file.open("xl/worksheets/sheet2.xml", "w", force_zip64=True) as part:
-            for _ in range(600):
-                part.write(b" " * (1 << 20))
+    add_large(path, "xl/worksheets/sheet2.xml", b" " * (1 << 20))
     assert fault_of(path) is Fault.UNPACKS
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime
+from datetime import date
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -121,7 +121,7 @@ def test_an_xlsx_shows_its_cells_as_a_person_sees_them(tmp_path: Path) -> None:
     sheet = book.active
     sheet.title = "Umsatz"
     sheet.append(["Tag", "Menge", "Anteil", "Gut"])
-    sheet.append([datetime(2026, 3, 1), 1234.5, 0.125, True])
+    sheet.append([date(2026, 3, 1), 1234.5, 0.125, True])
     sheet["C2"].number_format = "0.0%"
     book.create_sheet("Leer")
     book.save(tmp_path / "a.xlsx")
@@ -135,7 +135,7 @@ def test_a_pptx_is_read_in_the_order_of_its_slides_with_notes(tmp_path: Path) ->
     slides = [("Ende", "Danke", "leise"), ("Anfang", "Hallo", "laut")]
     document = read(made.pptx(tmp_path / "a.pptx", slides))
     assert titles(document) == ["Anfang", "Ende"]
-    assert document.sections[0].text == "Anfang\nHallo\n\n\nlaut".replace("\n\n\n", "\n\n")
+    assert document.sections[0].text == "Anfang\nHallo\n\nlaut"
 
 
 def test_an_epub_is_read_in_its_reading_order(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_an_email_is_read_with_its_headers_and_the_names_of_attachments(tmp_path
 def test_an_email_that_is_html_alone_is_read_as_it_is_shown(tmp_path: Path) -> None:
     mail = EmailMessage()
     mail.set_content("<p>One <b>two</b></p>", subtype="html")
-    assert read(written(tmp_path / "a.eml", bytes(mail))).text == "\n\nOne two".strip("\n")
+    assert read(written(tmp_path / "a.eml", bytes(mail))).text == "One two"
 
 
 def test_each_message_of_an_mbox_is_a_place(tmp_path: Path) -> None:
