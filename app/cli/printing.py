@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output import Output
-from app.core.chats.answers import AnswerEvent, Compaction, Ended, Ready
+from app.core.chats.answers import AnswerEvent, Compaction, Ended, Grounded, Ready
 from app.core.chats.conversation import Failure
 from app.core.chats.thinking import why_fixed
+from app.core.documents import Source
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
@@ -40,6 +41,7 @@ class _Heard:
     done: Done | None = None
     ready: Ready | None = None
     failure: AnswerFailed | None = None
+    sources: tuple[Source, ...] = ()
 
     def take(self, event: AnswerEvent, out: Output) -> None:
         match event:
@@ -57,10 +59,11 @@ class _Heard:
             case Ready(_, loaded):
                 self.ready = event
                 self._begin(loaded, out)
-            case Compaction("begun", count):
-                out.note(f"Summing up the oldest {count} messages, to make room.")
-            case Compaction("failed", why=why):
-                out.note(f"The oldest messages could not be summed up. {why}")
+            case Grounded(sources):
+                self.sources = sources
+                _tell_prompt(event, out)
+            case Compaction():
+                _tell_prompt(event, out)
             case Done():
                 self.done = event
             case Ended(message) if message.failure is not None:
@@ -69,6 +72,18 @@ class _Heard:
     def _begin(self, loaded: LoadedModel, out: Output) -> None:
         if self.think is not None and loaded.thinking != "switch":
             out.note(why_fixed(loaded.thinking))
+
+
+def _tell_prompt(event: Compaction | Grounded, out: Output) -> None:
+    """Say what stands in the prompt otherwise than one would think."""
+    match event:
+        case Compaction("begun", count):
+            out.note(f"Summing up the oldest {count} messages, to make room.")
+        case Compaction("failed", why=why):
+            out.note(f"The oldest messages could not be summed up. {why}")
+        case Grounded(shares=shares):
+            for share in shares:
+                out.note(share)
 
 
 def loading(app: App, out: Output) -> Progress:
@@ -158,6 +173,7 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
         "timing": asdict(done.timing),
         "seed": done.seed,
         "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes))),
+        **({"sources": [asdict(it) for it in heard.sources]} if heard.sources else {}),
     }
 
 

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from app.core.documents import Document, DocumentKind, Location, LocationKind, Section
+from app.core.documents import Document, document_from
 from app.core.errors import DocumentNotRead
 from app.documents.faults import Fault
 from app.documents.limits import Limits
@@ -61,25 +61,12 @@ class DocumentReader:
             lines = [json.loads(line) for line in ended.out.splitlines()]
             if fault := lines[-1].get("fault"):
                 raise refused(name, Fault(fault))
-            sections = tuple(_section(line) for line in lines[1:-1])
-            if lines[-1]["sections"] != len(sections):
-                raise ValueError
-            return Document(
-                DocumentKind(lines[0]["kind"]),
-                str(lines[0]["sha256"]),
-                int(lines[0]["size"]),
-                sections,
-                tuple(int(number) for number in lines[0]["scanned"]),
-            )
+            if lines[-1]["sections"] != len(lines) - 2:
+                raise ValueError("it has not said all")
+            return document_from({**lines[0], "sections": lines[1:-1]})
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             no_memory = "MemoryError" in ended.err or "bad_alloc" in ended.err
             raise refused(name, Fault.NO_MEMORY if no_memory else Fault.CRASHED) from None
-
-
-def _section(line: dict[str, Any]) -> Section:
-    place = line["place"]
-    where = Location(LocationKind(place["kind"]), int(place["number"]), str(place["title"]))
-    return Section(where, str(line["text"]))
 
 
 def refused(name: str, fault: Fault) -> DocumentNotRead:

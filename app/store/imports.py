@@ -13,7 +13,7 @@ from app.core.chats.conversation import StoredMessage
 from app.core.exchange.found import Imported, ReadyChat
 from app.core.exchange.thread import made_id
 from app.store.db import Database
-from app.store.message_rows import new_id
+from app.store.message_rows import listed, new_id
 
 _AT_ONCE = 500
 """Ids in one question to the database."""
@@ -116,6 +116,7 @@ def _row(message: StoredMessage) -> dict[str, object]:
     row["facts"] = json.dumps(row["facts"]) if message.facts else None
     row["failure"] = json.dumps(row["failure"]) if message.failure else None
     row["pinned"] = int(message.pinned)
+    row["attachments"], row["sources"] = listed(message.attachments), listed(message.sources)
     return row
 
 

@@ -371,6 +371,25 @@ def _unread(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE chats ADD COLUMN unread INTEGER NOT NULL DEFAULT 0")
 
 
+def _documents(db: sqlite3.Connection) -> None:
+    """Add the text of attached files, by the files' hashes, and which messages have which.
+
+    attachments, sources: JSON lists, "" for none; so a copied message takes its own along.
+    content: compressed JSON.
+    """
+    db.execute(
+        """CREATE TABLE documents (
+            sha256 TEXT PRIMARY KEY,
+            added REAL NOT NULL,
+            content BLOB NOT NULL
+        ) STRICT"""
+    )
+    for column in ("attachments", "sources"):
+        db.execute(f"ALTER TABLE messages ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE waiting ADD COLUMN attachments TEXT NOT NULL DEFAULT ''")
+    db.execute("CREATE INDEX messages_with_files ON messages(id) WHERE attachments <> ''")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -394,4 +413,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _servers,
     _days_in_trash,
     _unread,
+    _documents,
 )

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
-from app.core.chats.answers import AnswerEvent, AnswerOptions, Ready
+from app.core.chats.answers import AnswerEvent, AnswerOptions, Grounded, Ready
 from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import (
     StoredMessage,
     path_to,
 )
 from app.core.chats.summary import prompt_of
+from app.core.documents import AttachedFile, Source, prompt_text
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.models import effective
 from app.core.settings.resolved import SettingLayers, resolve
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
+from app.services.answers.grounding import Grounding, choose, shares
 from app.services.answers.in_progress import AnswerInProgress, asked_of
 from app.services.engines.lease import Lease
 from app.services.engines.load_options import load_options_of, unmet
@@ -36,6 +38,7 @@ from engines.types import (
     Done,
     EngineName,
     Event,
+    Measured,
     Message,
     MtpMode,
 )
@@ -72,6 +75,7 @@ class Answers:
         runtime: Runtime,
         layers: ChatLayers,
         compacting: Compacting,
+        grounding: Grounding,
         *,
         leaves_traces: bool = True,
         prefer: Callable[[str, Settings, int], str] = lambda called, _settings, _count: called,
@@ -83,6 +87,7 @@ class Answers:
         self._runtime = runtime
         self._layers = layers
         self._compacting = compacting
+        self._grounding = grounding
         self._leaves_traces = leaves_traces
         self._prefer = prefer
         self._why = why
@@ -116,6 +121,11 @@ class Answers:
                 with self._lease(prepared, progress, cancel, ticket) as model:
                     ready = self._ready(prepared, model)
                     yield writing.take(ready)
+                    if not answer.sources and (files := self._grounding.untold(path)):
+                        grounded = self._ground(path, files, prepared, model, cancel)
+                        path = (*path[:-1], replace(path[-1], sources=grounded.sources))
+                        yield writing.take(grounded)
+                    path = self._grounding.told(path)
                     if prepared.settings.overflow == "compact":
                         prompt = yield from self._compacting.make_room(
                             model, path, system_prompt, prepared.request, cancel
@@ -148,8 +158,12 @@ class Answers:
         options: AnswerOptions,
         progress: Progress,
         cancel: CancelToken,
-    ) -> Iterator[Event | Ready]:
-        """Answer without the store. Raises EngineError, ModelUnknown or Cancelled."""
+        files: Sequence[AttachedFile] = (),
+    ) -> Iterator[Event | Ready | Grounded]:
+        """Answer without the store. Raises EngineError, ModelUnknown or Cancelled.
+
+        files: go with the last message.
+        """
         prepared = self.prepare(settings, options)
         request = replace(prepared.request, messages=messages)
         with (
@@ -157,11 +171,28 @@ class Answers:
             self._lease(prepared, progress, cancel, ticket) as model,
         ):
             yield self._ready(prepared, model)
+            if files:
+                documents = {file.document.sha256: file.document for file in files}
+                question = messages[-1].text
+
+                def with_sources(sources: Sequence[Source]) -> ChatRequest:
+                    told = Message("user", prompt_text(question, sources, documents))
+                    return replace(request, messages=(*messages[:-1], told))
+
+                sources = choose(
+                    question, files, lambda it: model.measure(with_sources(it), cancel)
+                )
+                yield Grounded(sources, shares(files, sources))
+                request = with_sources(sources)
             stop = prepared.settings.stop_repetition
             with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
                 for event in events:
                     self._note_use(prepared.entry, event)
                     yield event
+
+    def told(self, path: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
+        """Return a path as a model sees it: questions with what stands there of their files."""
+        return self._grounding.told(path)
 
     def begin(self, answer: StoredMessage, told: WaitListener = lambda _: None) -> AnswerInProgress:
         """Join the queue for an answer that is asked for now; returns it, in progress.
@@ -279,6 +310,24 @@ class Answers:
     def _note_use(self, entry: ModelEntry, event: Event) -> None:
         if isinstance(event, Done) and self._leaves_traces:
             self._library.used(entry)
+
+    def _ground(
+        self,
+        path: Sequence[StoredMessage],
+        files: Sequence[AttachedFile],
+        prepared: Prepared,
+        model: Lease,
+        cancel: CancelToken,
+    ) -> Grounded:
+        """Choose what of the files goes into the prompt of a path's answer."""
+
+        def measure(sources: Sequence[Source]) -> Measured:
+            told = self._grounding.told((*path[:-1], replace(path[-1], sources=tuple(sources))))
+            prompt = prompt_of(told, prepared.settings.system_prompt)
+            return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
+
+        sources = choose(path[-2].text, files, measure)
+        return Grounded(sources, shares(files, sources))
 
     def _ready(self, prepared: Prepared, model: Lease) -> Ready:
         """Make the event for a loaded model, with notes on settings that have no effect on it."""
