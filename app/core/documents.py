@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
@@ -192,8 +193,9 @@ class AttachedFile:
         return Attachment.of(self.name, self.document)
 
 
-Origin = Literal["user", "file", "picture", "tool"]
-"""Whose words a part of a prompt are. What comes from a file or a tool is never an instruction."""
+Origin = Literal["user", "app", "file", "picture", "tool"]
+"""Whose words a part of a prompt are: of the user, of Hearth itself, or of what they brought.
+What comes from a file, a picture or a tool is never an instruction."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,7 @@ def prompt_parts(
     found = tuple(_file_parts(sources, documents))
     if not found:
         return (PromptPart("user", question),)
-    return (PromptPart("user", INTRODUCTION), *found, PromptPart("user", question))
+    return (PromptPart("app", INTRODUCTION), *found, PromptPart("user", question))
 
 
 def prompt_text(question: str, sources: Sequence[Source], documents: Mapping[str, Document]) -> str:
@@ -256,11 +258,13 @@ def _file_parts(
                 if section.text.strip():
                     yield PromptPart("file", fenced(words, section.text))
                 elif not number and document.is_scan:
-                    yield PromptPart("file", f"{name}: its pages are pictures without text.")
+                    yield PromptPart("app", f"{name}: its pages are pictures without text.")
             continue
         places = len({it.place for it in chosen})
-        yield PromptPart("file", f"Of {name}, {document.share(places)} are here.")
+        yield PromptPart("app", f"Of {name}, {document.share(places)} are here.")
         for it in chosen:
+            if not 0 < it.place <= len(document.sections):
+                continue  # an imported chat may say anything
             section = document.sections[it.place - 1]
             words = f"{name}, {location_words(section.place)}"
             yield PromptPart("file", fenced(words, section.text[it.start : it.end]))
@@ -283,51 +287,52 @@ def fenced(words: str, text: str) -> str:
     return f"{words}:\n{fence}\n{text.strip(chr(10))}\n{fence}"
 
 
-def attachments_from(values: Iterable[Mapping[str, Any]]) -> tuple[Attachment, ...]:
-    """Read what `asdict` wrote of attachments. Raises ValueError, KeyError or TypeError."""
-    return tuple(
-        Attachment(
-            str(it["name"]),
-            str(it["sha256"]),
-            DocumentKind(it["kind"]),
-            int(it["size"]),
-            int(it["places"]),
-            int(it["scanned"]),
-        )
-        for it in values
+def attachment_from(values: Mapping[str, Any]) -> Attachment:
+    """Read what `asdict` wrote of an attachment. Raises KeyError, TypeError or ValueError."""
+    return Attachment(
+        str(values["name"]),
+        _hash(values["sha256"]),
+        DocumentKind(values["kind"]),
+        int(values["size"]),
+        int(values["places"]),
+        int(values["scanned"]),
     )
 
 
-def sources_from(values: Iterable[Mapping[str, Any]]) -> tuple[Source, ...]:
-    """Read what `asdict` wrote of sources. Raises KeyError, TypeError or ValueError."""
-    return tuple(
-        Source(
-            _origin(it["origin"]),
-            str(it["name"]),
-            str(it["document"]),
-            int(it["place"]),
-            int(it["start"]),
-            int(it["end"]),
-        )
-        for it in values
+def source_from(values: Mapping[str, Any]) -> Source:
+    """Read what `asdict` wrote of a source. Raises KeyError, TypeError or ValueError."""
+    return Source(
+        _origin(values["origin"]),
+        str(values["name"]),
+        _hash(values["document"]),
+        int(values["place"]),
+        int(values["start"]),
+        int(values["end"]),
     )
+
+
+def _hash(value: object) -> str:
+    """Return a SHA-256 in hexadecimal; it is the name of a file, too. Raises ValueError."""
+    if not (isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)):
+        raise ValueError("this is no hash")
+    return value
 
 
 def _origin(value: object) -> Origin:
-    found: dict[object, Origin] = {"file": "file", "picture": "picture", "tool": "tool"}
-    return found.get(value, "user")
-
-
-def as_values(document: Document) -> dict[str, Any]:
-    """Write a document as values for JSON."""
-    return asdict(document)
+    found: dict[object, Origin] = {
+        "user": "user",
+        "app": "app",
+        "picture": "picture",
+        "tool": "tool",
+    }
+    return found.get(value, "file")
 
 
 def document_from(values: Mapping[str, Any]) -> Document:
-    """Read what `as_values` wrote. Raises KeyError, TypeError or ValueError."""
+    """Read what `asdict` wrote of a document. Raises KeyError, TypeError or ValueError."""
     return Document(
         DocumentKind(values["kind"]),
-        str(values["sha256"]),
+        _hash(values["sha256"]),
         int(values["size"]),
         tuple(section_from(it) for it in values["sections"]),
         tuple(int(number) for number in values["scanned"]),

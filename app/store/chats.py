@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from app.core.chats.chat import Chat, title_from
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.db import Database
-from app.store.documents import insert_document, remove_unused_documents
+from app.store.documents import DocumentStore, insert_document, remove_unused_documents
 from app.store.message_rows import (
     insert_message,
     insert_row,
@@ -27,7 +27,7 @@ from app.store.rows import chat_of, message_of
 if TYPE_CHECKING:
     from app.core.chats.assistants import NewChat
     from app.core.chats.conversation import StoredMessage
-    from app.core.documents import AttachedFile
+    from app.core.documents import AttachedFile, Document
     from engines.types import MtpMode
 
 _BEHIND_ALL = "\U0010ffff"
@@ -90,6 +90,11 @@ class ChatStore:
 
         return path_to(self.messages(chat_id), self.chat(chat_id).leaf_id)
 
+    def documents(self, chat_id: str) -> list[Document]:
+        """Return the text of all files that are attached in a chat."""
+        hashes = {it.sha256 for message in self.messages(chat_id) for it in message.attachments}
+        return list(DocumentStore(self._database).documents(hashes).values()) if hashes else []
+
     def ask(
         self,
         chat_id: str | None,
@@ -106,7 +111,7 @@ class ChatStore:
         now = time.time()
         with self._database.write() as db:
             for file in files:
-                insert_document(db, file.document, now)
+                insert_document(db, file.document, now, was_read=True)
             if chat_id is None:
                 chat_id = new_id()
                 db.execute(

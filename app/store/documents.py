@@ -9,6 +9,7 @@ import time
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,13 +25,17 @@ YOUNG_S: Final = 3600.0
 _PIECE: Final = 1 << 20
 
 
-def insert_document(db: sqlite3.Connection, document: Document, now: float) -> None:
-    """Keep a document's text, unless it is there."""
-    from app.core.documents import as_values
+def insert_document(
+    db: sqlite3.Connection, document: Document, now: float, *, was_read: bool
+) -> None:
+    """Keep a document's text.
 
-    content = zlib.compress(json.dumps(as_values(document), ensure_ascii=False).encode(), 6)
+    was_read: from its file, just now; that takes the place of what an import said that it is.
+    """
+    verb = "REPLACE" if was_read else "INSERT OR IGNORE"
+    content = zlib.compress(json.dumps(asdict(document), ensure_ascii=False).encode(), 6)
     db.execute(
-        "INSERT OR IGNORE INTO documents (sha256, added, content) VALUES (?, ?, ?)",
+        f"{verb} INTO documents (sha256, added, content) VALUES (?, ?, ?)",
         (document.sha256, now, content),
     )
 

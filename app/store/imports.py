@@ -13,6 +13,7 @@ from app.core.chats.conversation import StoredMessage
 from app.core.exchange.found import Imported, ReadyChat
 from app.core.exchange.thread import made_id
 from app.store.db import Database
+from app.store.documents import insert_document
 from app.store.message_rows import listed, new_id
 
 _AT_ONCE = 500
@@ -50,6 +51,8 @@ class ImportStore:
                     _bring_back(db, chat_id, folders[it.folder])
                     back.append(chat_id)
                 else:
+                    for document in it.documents:
+                        insert_document(db, document, time.time(), was_read=False)
                     _insert(db, replace(it.chat, folder_id=folders[it.folder]), it.messages)
                     new.append(chat_id)
                 known[chat_id] = False
