@@ -11,7 +11,7 @@ from app.cli.output import Output
 from app.core.chats.answers import AnswerEvent, Compaction, Ended, Grounded, Ready
 from app.core.chats.conversation import Failure
 from app.core.chats.thinking import why_fixed
-from app.core.documents import Source
+from app.core.documents import PromptSource
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
@@ -41,7 +41,7 @@ class _Heard:
     done: Done | None = None
     ready: Ready | None = None
     failure: AnswerFailed | None = None
-    sources: tuple[Source, ...] = ()
+    sources: tuple[PromptSource, ...] = ()
 
     def take(self, event: AnswerEvent, out: Output) -> None:
         match event:

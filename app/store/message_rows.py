@@ -11,7 +11,7 @@ from app.store.processes import this_process
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import MessageState, StoredMessage
-    from app.core.documents import Attachment, Source
+    from app.core.documents import Attachment, PromptSource
     from engines.types import Role
 
 
@@ -50,7 +50,7 @@ def insert_message(
     return message
 
 
-def listed(values: Sequence[Attachment] | Sequence[Source]) -> str:
+def listed(values: Sequence[Attachment] | Sequence[PromptSource]) -> str:
     """Write attachments or sources as JSON; "" where there are none."""
     if not values:
         return ""

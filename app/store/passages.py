@@ -65,4 +65,5 @@ def _query(question: str) -> str:
 def _term(word: str) -> str:
     if len(word) < _SHORTEST_STEM or any(it.isdigit() for it in word):
         return f'"{word}"'
-    return f'"{word[: max(_SHORTEST_STEM, len(word) - _ENDING)]}"*'
+    stem = word[: max(_SHORTEST_STEM, len(word) - _ENDING)]
+    return f'"{word}" OR "{stem}"*'  # the word itself counts twice

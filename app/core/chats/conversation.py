@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from engines.errors import EngineError, UserError
 
 if TYPE_CHECKING:
-    from app.core.documents import Attachment, Source
+    from app.core.documents import Attachment, PromptSource
     from engines.types import Message, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
@@ -100,7 +100,7 @@ class StoredMessage:
     pinned: bool = False
     asked: str = ""
     attachments: tuple[Attachment, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[PromptSource, ...] = ()
 
     @property
     def repeats(self) -> bool:

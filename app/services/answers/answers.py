@@ -14,7 +14,7 @@ from app.core.chats.conversation import (
     path_to,
 )
 from app.core.chats.summary import prompt_of
-from app.core.documents import AttachedFile, Source, prompt_text
+from app.core.documents import AttachedFile, PromptSource, prompt_text
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.models import effective
@@ -175,7 +175,7 @@ class Answers:
                 documents = {file.document.sha256: file.document for file in files}
                 question = messages[-1].text
 
-                def with_sources(sources: Sequence[Source]) -> ChatRequest:
+                def with_sources(sources: Sequence[PromptSource]) -> ChatRequest:
                     told = Message("user", prompt_text(question, sources, documents))
                     return replace(request, messages=(*messages[:-1], told))
 
@@ -321,7 +321,7 @@ class Answers:
     ) -> Grounded:
         """Choose what of the files goes into the prompt of a path's answer."""
 
-        def measure(sources: Sequence[Source]) -> Measured:
+        def measure(sources: Sequence[PromptSource]) -> Measured:
             told = self._grounding.told((*path[:-1], replace(path[-1], sources=tuple(sources))))
             prompt = prompt_of(told, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)

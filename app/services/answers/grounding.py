@@ -11,7 +11,7 @@ from app.core.documents import (
     AttachedFile,
     Document,
     Passage,
-    Source,
+    PromptSource,
     passages,
     prompt_text,
 )
@@ -33,7 +33,7 @@ _SHARE: Final = 0.5
 _MOST_CHARACTERS: Final = 12
 """A token has hardly more characters: a text that is longer by so much need not be counted."""
 
-Measure = Callable[[Sequence[Source]], Measured]
+Measure = Callable[[Sequence[PromptSource]], Measured]
 """Measure the prompt of an answer with these sources. Raises EngineError, Cancelled."""
 
 
@@ -41,7 +41,7 @@ Measure = Callable[[Sequence[Source]], Measured]
 class _Found:
     """A passage that suits a question, as it would stand in a prompt."""
 
-    source: Source
+    source: PromptSource
     length: int
 
 
@@ -84,7 +84,9 @@ class Grounding:
         return tuple(AttachedFile(names[it], found[it]) for it in names if it in found)
 
 
-def choose(question: str, files: Sequence[AttachedFile], measure: Measure) -> tuple[Source, ...]:
+def choose(
+    question: str, files: Sequence[AttachedFile], measure: Measure
+) -> tuple[PromptSource, ...]:
     """Choose what of the files goes into a question's prompt. Raises what `measure` raises.
 
     Whole files, if they fit with room for the answer; otherwise small ones whole, and of the others
@@ -111,8 +113,8 @@ def choose(question: str, files: Sequence[AttachedFile], measure: Measure) -> tu
         found = found[: len(found) - max(1, len(found) // 8)]
 
 
-def _whole(file: AttachedFile) -> Source:
-    return Source("file", file.name, file.document.sha256)
+def _whole(file: AttachedFile) -> PromptSource:
+    return PromptSource("file", file.name, file.document.sha256)
 
 
 def _tokens_per_character(files: Sequence[AttachedFile], measure: Measure, empty: int) -> float:
@@ -121,13 +123,15 @@ def _tokens_per_character(files: Sequence[AttachedFile], measure: Measure, empty
     section = max(longest.document.sections, key=lambda it: len(it.text))
     start = max(0, len(section.text) // 2 - PASSAGE)
     end = min(len(section.text), start + 2 * PASSAGE)
-    sample = Source("file", longest.name, longest.document.sha256, section.place.number, start, end)
+    sample = PromptSource(
+        "file", longest.name, longest.document.sha256, section.place.number, start, end
+    )
     return max(1 / _MOST_CHARACTERS, (measure([sample]).total - empty) / max(1, end - start))
 
 
 def _small_ones(
     files: Sequence[AttachedFile], room: int, tokens_each: float
-) -> tuple[tuple[Source, ...], list[AttachedFile]]:
+) -> tuple[tuple[PromptSource, ...], list[AttachedFile]]:
     """Split the files into those that are small beside the room, and the others."""
     chosen, left = [], []
     share = room * _SHARE
@@ -171,15 +175,17 @@ def _beginnings(everything: Sequence[tuple[AttachedFile, Passage]]) -> list[int]
     return [number for _, number in sorted(ranks)]
 
 
-def _part(file: AttachedFile, passage: Passage) -> Source:
+def _part(file: AttachedFile, passage: Passage) -> PromptSource:
     span = passage.span
-    return Source("file", file.name, file.document.sha256, span.place.number, span.start, span.end)
+    return PromptSource(
+        "file", file.name, file.document.sha256, span.place.number, span.start, span.end
+    )
 
 
-def _in_order(found: Iterable[_Found], files: Sequence[AttachedFile]) -> tuple[Source, ...]:
+def _in_order(found: Iterable[_Found], files: Sequence[AttachedFile]) -> tuple[PromptSource, ...]:
     """Order passages as they stand in their files, those that follow each other as one."""
     order = {file.document.sha256: at for at, file in enumerate(files)}
-    merged: list[Source] = []
+    merged: list[PromptSource] = []
     for source in sorted(
         (it.source for it in found), key=lambda it: (order[it.document], it.place, it.start)
     ):
@@ -195,7 +201,7 @@ def _in_order(found: Iterable[_Found], files: Sequence[AttachedFile]) -> tuple[S
     return tuple(merged)
 
 
-def shares(files: Iterable[AttachedFile], sources: Sequence[Source]) -> tuple[str, ...]:
+def shares(files: Iterable[AttachedFile], sources: Sequence[PromptSource]) -> tuple[str, ...]:
     """Say of each file how much of it is in a prompt, where that is not all of it."""
     return tuple(
         f"{file.name}: {share_of(file.document, sources)} are in."
@@ -204,7 +210,7 @@ def shares(files: Iterable[AttachedFile], sources: Sequence[Source]) -> tuple[st
     )
 
 
-def share_of(document: Document, sources: Sequence[Source]) -> str:
+def share_of(document: Document, sources: Sequence[PromptSource]) -> str:
     """Say how much of a document is among the sources; "" where all of it is."""
     mine = [it for it in sources if it.document == document.sha256]
     if any(not it.place for it in mine):

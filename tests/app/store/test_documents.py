@@ -72,11 +72,11 @@ def test_messages_taken_out_take_their_files_along_for_good(
 
 
 def test_what_an_answer_was_told_is_kept_with_it(chats: ChatStore) -> None:
-    from app.core.documents import Source
+    from app.core.documents import PromptSource
 
     _, answer = chats.ask(None, "How hot?", files=[PLAN])
     told: StoredMessage = replace(
-        answer, state="complete", sources=(Source("file", "plan.txt", PLAN.document.sha256),)
+        answer, state="complete", sources=(PromptSource("file", "plan.txt", PLAN.document.sha256),)
     )
     chats.save_answer(told)
     assert chats.path(answer.chat_id)[-1] == told

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.documents import AttachedFile, Source
+from app.core.documents import AttachedFile, PromptSource
 from app.core.exchange import own
 from app.core.exchange.export import as_json
 from app.core.exchange.found import ReadyChat
@@ -73,8 +73,8 @@ def test_nothing_is_kept_of_an_import_that_fails(database: Database) -> None:
 def test_attached_files_come_back_with_their_text(database: Database, tmp_path: Path) -> None:
     chats = ChatStore(database)
     file = attached("a.txt", "The oven takes 250 degrees.")
-    question, answer = chats.ask(None, "How hot?", files=[file])
-    source = Source("file", "a.txt", file.document.sha256, 1, 4, 8)
+    _, answer = chats.ask(None, "How hot?", files=[file])
+    source = PromptSource("file", "a.txt", file.document.sha256, 1, 4, 8)
     chats.save_answer(replace(answer, text="250", state="complete", sources=(source,)))
     chat, messages = chats.chat(answer.chat_id), chats.messages(answer.chat_id)
     text = as_json(chat, messages, "", chats.documents(chat.id))
