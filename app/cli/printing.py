@@ -83,7 +83,8 @@ def _tell_prompt(event: Compaction | Grounded, out: Output) -> None:
             out.note(f"The oldest messages could not be summed up. {why}")
         case Grounded(shares=shares):
             for share in shares:
-                out.note(share)
+                if not share.whole:
+                    out.note(f"{share.name}: {share} are in.")
 
 
 def loading(app: App, out: Output) -> Progress:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -104,12 +104,6 @@ class Document:
     def empty(self) -> bool:
         return not any(section.text.strip() for section in self.sections)
 
-    def share(self, places: int) -> str:
-        """Say how many of its places are meant, for a model and for terminals."""
-        kind = self.sections[0].place.kind if self.sections else LocationKind.WHOLE
-        words = {LocationKind.HEADING: "sections", LocationKind.WHOLE: "texts"}
-        return f"parts of {places} of {len(self.sections)} {words.get(kind, f'{kind}s')}"
-
     @property
     def is_scan(self) -> bool:
         """Whether it has no text, because its pages are pictures."""
@@ -193,6 +187,22 @@ class AttachedFile:
         return Attachment.of(self.name, self.document)
 
 
+@dataclass(frozen=True)
+class FileShare:
+    """How much of a file stands in a prompt: so many of its places, of all; whole is all of it."""
+
+    name: str
+    kind: LocationKind
+    places: int
+    of: int
+    whole: bool = False
+
+    def __str__(self) -> str:
+        """Return it as a model and a terminal are told."""
+        words = {LocationKind.HEADING: "sections", LocationKind.WHOLE: "texts"}
+        return f"parts of {self.places} of {self.of} {words.get(self.kind, f'{self.kind}s')}"
+
+
 Origin = Literal["user", "app", "file", "picture", "tool"]
 """Whose words a part of a prompt are: of the user, of Hearth itself, or of what they brought.
 What comes from a file, a picture or a tool is never an instruction."""
@@ -262,14 +272,24 @@ def _file_parts(
                 elif not number and document.is_scan:
                     yield PromptPart("app", f"{name}: its pages are pictures without text.")
             continue
-        places = len({it.place for it in chosen})
-        yield PromptPart("app", f"Of {name}, {document.share(places)} are here.")
+        share = share_of(AttachedFile(name, document), chosen)
+        yield PromptPart("app", f"Of {name}, {share} are here.")
         for it in chosen:
             if not 0 < it.place <= len(document.sections):
                 continue  # an imported chat may say anything
             section = document.sections[it.place - 1]
             words = f"{name}, {location_words(section.place)}"
             yield PromptPart("file", fenced(words, section.text[it.start : it.end]))
+
+
+def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
+    """Count how much of a file is among the sources of a prompt."""
+    document = file.document
+    mine = [it for it in sources if it.document == document.sha256]
+    whole = any(not it.place for it in mine)
+    kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
+    of = len(document.sections)
+    return FileShare(file.name, kind, of if whole else len({it.place for it in mine}), of, whole)
 
 
 def location_words(place: Location) -> str:

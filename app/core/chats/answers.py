@@ -10,7 +10,7 @@ from app.core.chats.asked import Asked
 from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.summary import Summary
-from app.core.documents import PromptSource
+from app.core.documents import FileShare, PromptSource
 from app.core.models.entry import ModelEntry
 from app.core.settings.resolved import NO_LAYERS, SettingLayers
 from engines.memory.load_options import LoadOptions
@@ -87,11 +87,11 @@ class Compaction:
 
 @dataclass(frozen=True)
 class Grounded:
-    """What of the attached files stands in the prompt. shares: a sentence for each file of which
-    only a part does."""
+    """What of the attached files stands in the prompt. shares: how much, of each that was not
+    told before."""
 
     sources: tuple[PromptSource, ...]
-    shares: tuple[str, ...] = ()
+    shares: tuple[FileShare, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from app.core.chats.conversation import (
     path_to,
 )
 from app.core.chats.summary import prompt_of
-from app.core.documents import AttachedFile, PromptSource, prompt_text
+from app.core.documents import AttachedFile, PromptSource, prompt_text, share_of
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.models import effective
 from app.core.settings.resolved import SettingLayers, resolve
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
-from app.services.answers.grounding import Grounding, choose, shares
+from app.services.answers.grounding import Grounding, choose
 from app.services.answers.in_progress import AnswerInProgress, asked_of
 from app.services.engines.lease import Lease
 from app.services.engines.load_options import load_options_of, unmet
@@ -182,7 +182,7 @@ class Answers:
                 sources = choose(
                     question, files, lambda it: model.measure(with_sources(it), cancel)
                 )
-                yield Grounded(sources, shares(files, sources))
+                yield Grounded(sources, tuple(share_of(it, sources) for it in files))
                 request = with_sources(sources)
             stop = prepared.settings.stop_repetition
             with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
@@ -327,7 +327,7 @@ class Answers:
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
         sources = choose(path[-2].text, files, measure)
-        return Grounded(sources, shares(files, sources))
+        return Grounded(sources, tuple(share_of(it, sources) for it in files))
 
     def _ready(self, prepared: Prepared, model: Lease) -> Ready:
         """Make the event for a loaded model, with notes on settings that have no effect on it."""

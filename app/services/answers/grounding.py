@@ -9,7 +9,6 @@ from typing import Final
 from app.core.chats.conversation import StoredMessage
 from app.core.documents import (
     AttachedFile,
-    Document,
     Passage,
     PromptSource,
     passages,
@@ -199,20 +198,3 @@ def _in_order(found: Iterable[_Found], files: Sequence[AttachedFile]) -> tuple[P
         else:
             merged.append(source)
     return tuple(merged)
-
-
-def shares(files: Iterable[AttachedFile], sources: Sequence[PromptSource]) -> tuple[str, ...]:
-    """Say of each file how much of it is in a prompt, where that is not all of it."""
-    return tuple(
-        f"{file.name}: {share_of(file.document, sources)} are in."
-        for file in files
-        if share_of(file.document, sources)
-    )
-
-
-def share_of(document: Document, sources: Sequence[PromptSource]) -> str:
-    """Say how much of a document is among the sources; "" where all of it is."""
-    mine = [it for it in sources if it.document == document.sha256]
-    if any(not it.place for it in mine):
-        return ""
-    return document.share(len({it.place for it in mine}))

@@ -141,9 +141,11 @@ def test_what_does_not_fit_is_told(services: Services) -> None:
     services.engine.context = 2048
     _, answer = services.chats.ask(None, "kiln", files=[LARGE, SMALL])
     (grounded,) = [it for it in write(services, answer) if isinstance(it, Grounded)]
-    (share,) = grounded.shares
-    assert share.startswith("large.pdf: parts of ")
-    assert share.endswith(" of 61 pages are in.")
+    large, small = grounded.shares
+    assert (large.name, large.of, large.whole) == ("large.pdf", 61, False)
+    assert 0 < large.places < 61
+    assert str(large) == f"parts of {large.places} of 61 pages"
+    assert (small.name, small.whole) == ("small.txt", True)
 
 
 def test_a_file_without_words_is_told_as_a_scan(services: Services) -> None:
