@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Protocol
 
 from engines.cancel import CancelToken
@@ -15,6 +15,8 @@ from engines.types import (
     LoadPlan,
     Measured,
     MtpCheck,
+    Ranking,
+    Vectors,
 )
 
 Progress = Callable[[float], None]
@@ -73,10 +75,48 @@ class Engine(Protocol):
         """
         ...
 
+    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Return the text's tokens, from any thread, also during an answer.
+
+        special: the markers of the model's vocabulary in it are their tokens, and what the model
+        wants before a text is there. Raises EngineError, Unsupported where it cannot be asked for.
+        """
+        ...
+
+    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
+        """Return the tokens' text, from any thread, also during an answer.
+
+        Raises EngineError, Unsupported where it cannot be asked for or a token is none of them.
+        """
+        ...
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        """Return the vectors of texts or of their tokens.
+
+        Raises EngineError, Unsupported where the loaded model gives none, MessageTooLong; and
+        Cancelled.
+        """
+        ...
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """Judge how well each document answers the query.
+
+        Raises EngineError, Unsupported where the loaded model cannot, MessageTooLong; and
+        Cancelled.
+        """
+        ...
+
     def status(self) -> EngineStatus:
         """Tell what the engine is doing; from any thread, at any time, and at once.
 
         Nothing is started, changed or waited for.
+        """
+        ...
+
+    def cache_used(self) -> float | None:
+        """Tell the share of the KV cache that is in use, 0 to 1; None where nobody can tell.
+
+        From any thread, at any time; a worker or server may have to be asked.
         """
         ...
 

@@ -31,6 +31,12 @@ def turns(messages: Sequence[Message]) -> Iterator[range]:
             begin = at + 1
 
 
+def size(message: Message) -> int:
+    """Return the bytes of what a message says, with the tools that it asks for."""
+    calls = sum(len(it.name) + len(it.arguments.encode()) for it in message.calls)
+    return len(message.text.encode()) + calls
+
+
 def pinned(messages: Sequence[Message]) -> list[int]:
     """Return the places of old messages that stay because something in their turn is pinned.
 

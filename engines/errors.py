@@ -20,6 +20,7 @@
           +-- GrammarInvalid     grammar               the answer's grammar cannot be read
           +-- AdapterUnknown     adapter               no LoRA adapter of that name is loaded
           +-- DrafterMismatch    drafter               the drafter belongs to another model
+          +-- Unsupported        unsupported           the model or its engine has no such thing
           +-- MtpUnavailable     mtp                   nothing can draft for this model
           +-- ModelRefused       model_refused         the file ended the process that tried it
           +-- NotSized           not_sized             the library cannot say what a plan takes
@@ -173,6 +174,10 @@ class AdapterUnknown(EngineError):
 
 class DrafterMismatch(EngineError):
     code = "drafter"
+
+
+class Unsupported(EngineError):
+    code = "unsupported"
 
 
 class MtpUnavailable(EngineError):

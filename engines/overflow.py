@@ -36,3 +36,12 @@ def too_long(tokens: int, pinned: int, context: int) -> EngineError:
         f"With the system prompt it takes {tokens:,} tokens, and the context has {context:,}.",
         "Shorten it, or load the model with a larger context.",
     )
+
+
+def prompt_too_long(tokens: int, context: int) -> MessageTooLong:
+    """Make the error for a prompt that is to be gone on with as it is, and does not fit."""
+    return MessageTooLong(
+        "The prompt is too long for the model.",
+        f"It takes {tokens:,} tokens, and the context has {context:,}.",
+        "Shorten the prompt, or choose a larger context.",
+    )

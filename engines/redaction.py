@@ -24,6 +24,9 @@ _SHORTEST_CERTAIN: Final = 8
 _STAND_INS: Final = frozenset({"sk-no-key-required", "lm-studio", "not-needed", "no-key-needed"})
 """Stand-ins that people write where a server wants some key, whichever: words, too."""
 
+_TOKENS: Final = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"})
+"""Variables that hold a token."""
+
 _lock = threading.Lock()
 _secrets: dict[str, bool] = {}
 _said: re.Pattern[str] | None = None
@@ -46,7 +49,7 @@ def remember_environment(environment: Mapping[str, str]) -> None:
     """Remember the tokens, the keys and the passwords in addresses that variables hold."""
     for name, value in environment.items():
         upper = name.upper()
-        if upper.startswith("HEARTH_KEY_") or upper in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
+        if upper.startswith("HEARTH_KEY_") or upper in _TOKENS:
             remember(value)
         elif upper.endswith("_PROXY") or upper.startswith(("UV_", "PIP_")):
             for address in value.split():

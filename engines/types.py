@@ -15,7 +15,7 @@ from engines.memory.buffers import Buffers
 EngineName = Literal["llamacpp", "vllm", "remote"]
 """The engines: this process, the worker that Hearth looks after, another server."""
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "cancelled", "tool", "repetition"]
 MtpMode = Literal["auto", "on", "off"]
 MtpSwitch = Literal["request", "restart", "restart_for_on", "server"]
@@ -37,6 +37,12 @@ KvType = Literal["f16", "q8_0", "q4_0"]
 
 Thinking = Literal["none", "always", "switch"]
 """Whether a model reasons before it answers: never, always, or as it is asked to."""
+
+ModelKind = Literal["chat", "embedding", "rerank"]
+"""What a loaded model gives: answers, vectors of texts, or how well texts answer a question."""
+
+ToolChoice = Literal["auto", "none", "required"]
+"""Whether an answer may ask for tools, must not, or has to."""
 
 Overflow = Literal["leave_out", "stop"]
 """The policy when a conversation outgrows the context: the oldest turns leave, or it is an
@@ -63,17 +69,46 @@ class EngineStatus:
 
 
 @dataclass(frozen=True)
+class ToolCall:
+    """The model asks for a tool. arguments: JSON text as the model wrote it."""
+
+    name: str
+    arguments: str
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class ToolCallDelta:
+    """The next piece of a call that is still being written; a ToolCall with all of it follows.
+
+    Where the answer is cut off in the middle of its arguments, none does: there is nothing to carry
+    out then. index: which call of the answer it is, from 0. name, id: of the call, in every piece.
+    arguments: the next piece of its JSON text; "" in the first.
+    """
+
+    index: int
+    name: str
+    id: str
+    arguments: str
+
+
+@dataclass(frozen=True)
 class Message:
     """A message of a conversation.
 
     pinned: it stays in the prompt when others leave. reasoning: what the model thought before this
     answer; a chat template decides whether it sees it again.
+    calls: the tools that an assistant's message asked for. tool, call_id: of a message of role
+    "tool", whose text is a tool's result, the tool's name and the id of the call it answers.
     """
 
     role: Role
     text: str
     pinned: bool = False
     reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    tool: str = ""
+    call_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +118,11 @@ class Sampling:
     top_k 0, top_p 1, min_p 0 and repeat_penalty 1 switch their step off.
     seed None draws a fresh one for each answer; the one used is in `Done.seed`.
     grammar: GBNF whose rule "root" the whole answer must follow; None leaves it free.
+    schema: JSON schema, as JSON text, that the whole answer must follow; at most one of the two.
+    presence_penalty, frequency_penalty: taken off the logit of a token that is in the answer
+    already, once and for each time; 0 switches them off. logit_bias: added to a token's logit.
+    logprobs: how many of the likeliest tokens to tell for each token of the answer, 0 for the
+    token alone; None tells none.
     """
 
     temperature: float = 0.7
@@ -93,6 +133,16 @@ class Sampling:
     repeat_last_n: int = 64
     seed: int | None = None
     grammar: str | None = None
+    schema: str | None = None
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: tuple[tuple[int, float], ...] = ()
+    logprobs: int | None = None
+
+    @property
+    def guided(self) -> bool:
+        """Whether the answer has to follow a grammar or a schema."""
+        return self.grammar is not None or self.schema is not None
 
 
 @dataclass(frozen=True)
@@ -119,6 +169,10 @@ class ChatRequest:
     thinking_budget: tokens after which its reasoning is ended; None sets no limit.
     overflow: what to do where the messages do not fit the context.
     tools: what the model may ask for; asking ends its answer with the reason "tool".
+    tool_choice: whether it may, must not or has to ask. only_tool: the one that it may ask for,
+    where it has to; "" leaves it all of them. parallel_tools: it may ask for several at once.
+    prompt: text or tokens to go on with as they are, without a chat template; then there are no
+    messages.
     adapter: the name of one of `LoadPlan.adapters` to answer with; None is the model by itself.
     """
 
@@ -134,6 +188,10 @@ class ChatRequest:
     effort: str | None = None
     overflow: Overflow = "leave_out"
     tools: tuple[Tool, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    only_tool: str = ""
+    parallel_tools: bool = True
+    prompt: str | tuple[int, ...] | None = None
     adapter: str | None = None
 
 
@@ -164,7 +222,8 @@ class LoadPlan:
     first layers; none named is all that can be used.
     experts_in_ram: of so many layers, from the first, the experts of a mixture stay in the
     computer's own memory, whatever gpu_layers says.
-    parallel: conversations that are answered at once.
+    parallel: conversations that are answered at once; with llama.cpp each has a context of its own,
+    as long as `context` says.
     memory_share: the part of a card's memory that an engine may take, above 0, at most 1; None is
     what the plan needs. tensor_parallel: cards that share each layer. nodes: computers that share
     layers.
@@ -220,6 +279,7 @@ class LoadedModel:
     else's doing ("server"). restart_s: how long the last start took, in seconds. notes: what of the
     plan this engine does otherwise, one sentence each.
     answers_at_once: how many requests it answers side by side.
+    kind: what it gives. dimensions: the length of its vectors, 0 where it gives none.
     Of a server that does not tell, parameters and size_bytes are 0 and context is 0.
     """
 
@@ -243,6 +303,8 @@ class LoadedModel:
     restart_s: float = 0.0
     notes: tuple[str, ...] = ()
     answers_at_once: int = 1
+    kind: ModelKind = "chat"
+    dimensions: int = 0
 
 
 @dataclass(frozen=True)
@@ -280,10 +342,30 @@ class PromptReady:
 
 
 @dataclass(frozen=True)
+class TokenLogprob:
+    """A token with the natural logarithm of its probability before the sampler changed it.
+
+    token: its number, -1 where a server does not tell it.
+    text: what it stands for, with replacement characters where that is half a character; raw: its
+    bytes. likeliest: the likeliest tokens at its place, the first first.
+    """
+
+    token: int
+    text: str
+    raw: bytes
+    logprob: float
+    likeliest: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True)
 class TextDelta:
-    """The next piece of the answer: whole characters only."""
+    """The next piece of the answer: whole characters only.
+
+    logprobs: of the tokens that ended in it, where they were asked for.
+    """
 
     text: str
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -291,15 +373,6 @@ class ReasoningDelta:
     """The next piece of the model's reasoning, which is not part of the answer."""
 
     text: str
-
-
-@dataclass(frozen=True)
-class ToolCall:
-    """The model asks for a tool. arguments: JSON text as the model wrote it."""
-
-    name: str
-    arguments: str
-    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -397,4 +470,32 @@ class Done:
     notes: tuple[str, ...] = ()
 
 
-Event = PromptReady | TextDelta | ReasoningDelta | WasReasoning | ToolCall | MtpReport | Done
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors of texts, one each, of length 1. tokens: that were read for them."""
+
+    vectors: tuple[tuple[float, ...], ...]
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How well documents answer a question: one score each, higher is better.
+
+    tokens: that were read for them.
+    """
+
+    scores: tuple[float, ...]
+    tokens: int
+
+
+Event = (
+    PromptReady
+    | TextDelta
+    | ReasoningDelta
+    | WasReasoning
+    | ToolCallDelta
+    | ToolCall
+    | MtpReport
+    | Done
+)

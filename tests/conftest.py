@@ -26,6 +26,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # The keyring and the token of whoever runs the tests are left alone.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 os.environ.pop("HF_TOKEN", None)
+os.environ.pop("HEARTH_API_TOKEN", None)
 # There is no certificate in this folder: who is trusted is said by a test, and nobody spends a
 # twentieth of a second for each client on reading all that this computer trusts.
 os.environ.pop("SSL_CERT_FILE", None)

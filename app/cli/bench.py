@@ -187,7 +187,7 @@ def _declare(bench: argparse.ArgumentParser) -> None:
         default=(1,),
         metavar="1,4,16",
         help="measure so many chats at once instead, each number once: tokens/s in all, and for "
-        "each of them; llama.cpp answers one after the other; by default 1",
+        "each of them; by default 1",
     )
 
 

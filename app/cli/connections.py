@@ -1,15 +1,17 @@
-"""`hearth connections`: connections that left this computer, or were kept from leaving it."""
+"""`hearth connections`: what left this computer or was kept from it, and who asked its server."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import positive
+from app.cli.clients import uses_table
 from app.cli.command import Command
 from app.cli.output import Output, size, table
+from app.core.network.clients import ApiUse
 from app.core.network.connections import LoggedConnection
 
 if TYPE_CHECKING:
@@ -20,16 +22,42 @@ _HEAD = ("When", "Host", "Purpose", "Sent", "Received", "Result")
 
 
 def connections(app: App, args: argparse.Namespace, out: Output) -> int:
+    """List both ways; a connection that came in has its client's name besides."""
     if args.clear:
-        count = app.ledger.clear()
+        count = app.ledger.clear() + app.api_keys.clear_uses()
         out.value({"cleared": count}, lambda: f"Cleared {count} connections from the list.")
         return 0
-    found = app.ledger.connections(args.limit)
-    out.value(
-        [asdict(connection) for connection in found],
-        lambda: table([_HEAD, *map(_row, found)]) if found else _NONE,
-    )
+    left = app.ledger.connections(args.limit)
+    came = app.api_keys.uses(args.limit)
+
+    def human() -> str:
+        parts = [table([_HEAD, *map(_row, left)]) if left else _NONE]
+        if came:
+            parts += ["", "Programs that asked this computer’s server:", uses_table(came)]
+        return "\n".join(parts)
+
+    lines = [*map(asdict, left), *map(_incoming, came)]
+    newest = sorted(lines, key=lambda it: -float(it["started"]))
+    out.value(newest[: args.limit], human)
     return 0
+
+
+def _incoming(use: ApiUse) -> dict[str, Any]:
+    """Describe a use as the connections that left are described, and who asked."""
+    told = asdict(use)
+    return {
+        "started": told.pop("started"),
+        "seconds": told.pop("seconds"),
+        "host": told.pop("address"),
+        "port": told.pop("port"),
+        "purpose": "answer a program",
+        "method": told.pop("method"),
+        "sent": told.pop("sent"),
+        "received": told.pop("received"),
+        "result": str(told.pop("status")),
+        "proxy": None,
+        **told,
+    }
 
 
 def _row(connection: LoggedConnection) -> tuple[str, ...]:
@@ -54,7 +82,7 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 COMMAND = Command(
     "connections",
-    "every connection that left this computer, and why",
+    "every connection that left this computer, and why, and who asked its server",
     connections,
     declare=_declare,
 )

@@ -107,6 +107,10 @@ class ModelUnknown(AppError):
     code = "model_not_found"
 
 
+class ModelBusy(AppError):
+    code = "model_busy"
+
+
 class ModelAmbiguous(AppError):
     code = "model_ambiguous"
 
@@ -171,6 +175,14 @@ class NoConnection(AppError):
 
 class ConnectionTimedOut(AppError):
     code = "connection_timed_out"
+
+
+class CollectorRefused(AppError):
+    code = "collector_refused"
+
+
+class MetricsRefused(AppError):
+    code = "metrics_refused"
 
 
 class CertificateRefused(AppError):
@@ -308,3 +320,27 @@ class ServerInvalid(AppError):
     """A server's profile has a fault and cannot be kept."""
 
     code = "server_invalid"
+
+
+class AddressNotFree(AppError):
+    """Nothing can listen at an address: it is taken, not of this computer, or not allowed."""
+
+    code = "address_not_free"
+
+
+class NotSafe(AppError):
+    """The server would let others in, which was not agreed to."""
+
+    code = "not_safe"
+
+
+class ClientUnknown(AppError):
+    """No program with a key of its own has that name."""
+
+    code = "client_not_found"
+
+
+class ClientInvalid(AppError):
+    """A program cannot be kept under that name."""
+
+    code = "client_invalid"

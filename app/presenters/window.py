@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from app.presenters.activity import Activity
     from app.presenters.answering import Answering
+    from app.presenters.api_server import ApiServer
     from app.presenters.assistants import Assistants
     from app.presenters.chat_search import ChatSearch
     from app.presenters.chat_settings import ChatSettings
@@ -105,7 +107,11 @@ class WindowPresenters(Protocol):
     @property
     def engines(self) -> EngineList: ...
     @property
+    def activity(self) -> Activity: ...
+    @property
     def servers(self) -> ServerList: ...
+    @property
+    def api_server(self) -> ApiServer: ...
     @property
     def guides(self) -> Guides: ...
     @property

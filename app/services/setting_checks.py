@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
+from urllib.parse import urlsplit
 
 from app.core.errors import SettingsInvalid
+from app.core.network.serving import aliases_named, names_named, sites_named
 from app.services.engines.load_options import adapters_named
 
 _ADAPTER: Final = "adapter_config.json"
+_PARSED: Final[Mapping[str, Callable[[str], object]]] = {
+    "server_aliases": aliases_named,
+    "server_names": names_named,
+    "server_sites": sites_named,
+}
 Devices = Callable[[], Collection[str]]
 
 
@@ -23,6 +30,10 @@ def require_usable(name: str, value: object, devices: Devices | None = None) -> 
         _require_adapters(str(value))
     elif name == "devices":
         _require_devices(str(value), devices)
+    elif name == "traces_endpoint":
+        _require_endpoint(str(value).strip())
+    elif name in _PARSED:
+        _PARSED[name](str(value))
 
 
 def _require_model(called: str) -> None:
@@ -44,6 +55,23 @@ def _require_adapters(text: str) -> None:
                 f"An adapter is a folder with a file {_ADAPTER}.",
                 "Name the folder that contains it, such as: style = /home/me/adapters/style.",
             )
+
+
+def _require_endpoint(address: str) -> None:
+    if not address:
+        return
+    try:
+        found = urlsplit(address)
+        is_address = found.scheme in {"http", "https"} and bool(found.hostname)
+        is_address = is_address and found.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or found.username is not None or found.query or found.fragment:
+        raise SettingsInvalid(
+            f"“{address}” is not the address of a collector.",
+            "It needs http or https and a host, and no name, password or question mark.",
+            "Write it like: http://127.0.0.1:4318.",
+        )
 
 
 def _require_devices(text: str, devices: Devices | None) -> None:

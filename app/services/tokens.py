@@ -66,10 +66,10 @@ class Tokens:
 
     def _again(self, service: str) -> str:
         """Return the name of a service's secret, and let the keyring be asked again."""
-        if service not in ENVIRONMENT:
+        if service != HUB:
             raise NoSuchService(
                 f"Hearth stores no token for “{service}”.",
-                f"It knows of these: {', '.join(ENVIRONMENT)}.",
+                f"It knows of these: {HUB}.",
                 "Use one of these names.",
                 terminal="Use one of them, such as `hearth token status hf`.",
             )

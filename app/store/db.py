@@ -6,7 +6,7 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -114,7 +114,7 @@ class Database:
         self._path = path
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: list[tuple[Callable[[], bool], sqlite3.Connection]] = []
         self._ends = ExitStack()
         self._reads_from = ""
         self.reads_only: NothingKept | None = None
@@ -152,7 +152,7 @@ class Database:
 
     def close(self) -> None:
         with self._lock:
-            for connection in self._connections:
+            for _, connection in self._connections:
                 connection.close()
             self._connections.clear()
         self._ends.close()
@@ -163,8 +163,16 @@ class Database:
             connection = self._open()
             self._local.connection = connection
             with self._lock:
-                self._connections.append(connection)
+                self._close_left()
+                self._connections.append((threading.current_thread().is_alive, connection))
         return connection
+
+    def _close_left(self) -> None:
+        """Close the connections of threads that have ended: a server's come and go."""
+        left = [it for it in self._connections if not it[0]()]
+        for it in left:
+            it[1].close()
+            self._connections.remove(it)
 
     def _open(self) -> sqlite3.Connection:
         if self._reads_from:

@@ -38,7 +38,7 @@ class MemoryDatabase(Database):
     def _connection(self) -> sqlite3.Connection:
         if self._only is None:
             self._only = self._open()
-            self._connections.append(self._only)
+            self._connections.append((lambda: True, self._only))
         return self._only
 
     def _open(self) -> sqlite3.Connection:

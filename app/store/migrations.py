@@ -371,6 +371,43 @@ def _unread(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE chats ADD COLUMN unread INTEGER NOT NULL DEFAULT 0")
 
 
+def _api_clients(db: sqlite3.Connection) -> None:
+    """Add the programs with a key of their own, and what they asked for when, never what.
+
+    digest: the SHA-256 of the key, which is kept nowhere. models: ids in JSON, all where empty.
+    """
+    db.execute(
+        """CREATE TABLE api_clients (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+            digest TEXT NOT NULL UNIQUE,
+            models TEXT NOT NULL DEFAULT '[]',
+            per_minute INTEGER NOT NULL DEFAULT 0,
+            at_once INTEGER NOT NULL DEFAULT 0,
+            created REAL NOT NULL
+        ) STRICT"""
+    )
+    db.execute(
+        """CREATE TABLE api_uses (
+            id INTEGER PRIMARY KEY,
+            started REAL NOT NULL,
+            seconds REAL NOT NULL,
+            client TEXT NOT NULL,
+            address TEXT NOT NULL,
+            port INTEGER NOT NULL,
+            method TEXT NOT NULL,
+            endpoint TEXT NOT NULL,
+            model TEXT NOT NULL,
+            prompt_tokens INTEGER NOT NULL,
+            completion_tokens INTEGER NOT NULL,
+            received INTEGER NOT NULL,
+            sent INTEGER NOT NULL,
+            status INTEGER NOT NULL
+        ) STRICT"""
+    )
+    db.execute("CREATE INDEX api_uses_by_time ON api_uses(started)")
+
+
 def _documents(db: sqlite3.Connection) -> None:
     """Add the text of attached files, by the files' hashes, and which messages have which.
 
@@ -413,5 +450,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     _servers,
     _days_in_trash,
     _unread,
+    _api_clients,
     _documents,
 )

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 SERVICE = "Hearth"
 """The name under which the keyring shows Hearth's secrets."""
 
-ENVIRONMENT = {"hf": "HF_TOKEN"}
+API_TOKEN = "api"  # noqa: S105 - a name
+"""The name of the token that programs show to Hearth's own server."""
+
+ENVIRONMENT = {"hf": "HF_TOKEN", API_TOKEN: "HEARTH_API_TOKEN"}
 """Variables that win over what is kept; they are read, and never written anywhere."""
 
 NO_KEYRING = (
@@ -50,7 +53,7 @@ class Secrets:
             try:
                 keyring.set_password(SERVICE, name, value.reveal())
             except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
-                raise _broken("save the secret", error) from None
+                raise _broken("save the secret", name, error) from None
         self._known[name] = value
         if keyring is None:
             return SecretStatus(True, "memory", _no_keyring(name))
@@ -63,7 +66,7 @@ class Secrets:
             try:
                 keyring.delete_password(SERVICE, name)
             except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
-                raise _broken("remove the secret", error) from None
+                raise _broken("remove the secret", name, error) from None
         self._known[name] = None
         return self.status(name)
 
@@ -101,14 +104,15 @@ def _ask(keyring: KeyringBackend, name: str) -> Secret | None:
     try:
         text = keyring.get_password(SERVICE, name)
     except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
-        raise _broken("read the secret", error) from None
+        raise _broken("read the secret", name, error) from None
     return Secret(text) if text else None
 
 
-def _broken(what: str, error: Exception) -> KeyringBroken:
+def _broken(what: str, name: str, error: Exception) -> KeyringBroken:
     """Make the error for a failed keyring. Its text is left out: it could quote the secret."""
+    variable = ENVIRONMENT.get(name, ENVIRONMENT["hf"])
     return KeyringBroken(
         f"The system’s keyring did not {what}.",
         f"It is locked, or it failed ({type(error).__name__}).",
-        f"Unlock the keyring and try again, or set {' or '.join(ENVIRONMENT.values())}.",
+        f"Unlock the keyring and try again, or set {variable}.",
     )

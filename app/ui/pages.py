@@ -95,6 +95,11 @@ def pages() -> tuple[Page, ...]:
             (PageCommand("show_engines", _tr("pages", "Engines"), "Ctrl+Shift+G"),),
         ),
         Page(
+            "activity",
+            _activity,
+            (PageCommand("show_activity", _tr("pages", "Activity"), "Ctrl+Shift+R"),),
+        ),
+        Page(
             "servers",
             _servers,
             (PageCommand("show_servers", _tr("pages", "Servers"), "Ctrl+Shift+Y"),),
@@ -135,6 +140,12 @@ def _engines(tools: PageTools) -> QWidget:
     from app.ui.engines.engines_page import EnginesPage
 
     return EnginesPage(tools.presenters, tools.notifier, tools.navigation)
+
+
+def _activity(tools: PageTools) -> QWidget:
+    from app.ui.activity.activity_page import ActivityPage
+
+    return ActivityPage(tools.presenters.activity, tools.notifier, tools.navigation)
 
 
 def _servers(tools: PageTools) -> QWidget:

@@ -25,6 +25,7 @@ from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
 from app.services.answers.grounding import Grounding
 from app.services.answers.local_fallback import LocalFallback
+from app.services.api_keys import ApiKeys
 from app.services.chats.trash import empty_trash, see_today
 from app.services.documents import Documents
 from app.services.downloads.queue import DownloadLimits, DownloadQueue
@@ -34,6 +35,7 @@ from app.services.engines.remote_loader import RemoteLoads
 from app.services.engines.runtime import Runtime
 from app.services.engines.servers import Servers
 from app.services.measuring.speeds import MeasuredSpeeds
+from app.services.metrics.tracing import Tracing
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.folders import folders_named
 from app.services.models.collection.places import places_here
@@ -42,7 +44,9 @@ from app.services.models.manager import ModelManager
 from app.services.models.mtp_advice import with_catalogue
 from app.services.models.recommending import Recommending
 from app.services.models.served import served_models
+from app.services.server_control import ServerControl
 from app.services.tokens import Tokens
+from app.store.api_clients import ApiClientStore
 from app.store.assistants import AssistantStore
 from app.store.branches import BranchStore
 from app.store.chat_settings import ChatSettingsStore
@@ -71,6 +75,7 @@ if TYPE_CHECKING:
     from app.services.engines.installer import EngineInstaller
     from app.services.measuring.bench import Bench
     from app.services.measuring.bench_many import ManyBench
+    from app.services.metrics.exposition import Exposition
     from app.services.models.editing import MetadataEditor
     from app.services.models.fitting import Fitting
     from app.store.imports import ImportStore
@@ -139,7 +144,9 @@ class App:
             last.callback(self.index.close)
             last.callback(self.gate.close)
             last.callback(self.downloads.close)
-            self.runtime.leave()
+            last.callback(self.tracing.close)
+            last.callback(self.runtime.leave)
+            self.server.stop()
 
     def _tidy(self) -> NothingKept | None:
         """Remove what is due to go; returns why nothing can be written, where that is so."""
@@ -230,6 +237,27 @@ class App:
     @once
     def servers(self) -> Servers:
         return Servers(ServerStore(self.database), self.secrets, self.gate)
+
+    @once
+    def api_keys(self) -> ApiKeys:
+        return ApiKeys(self.secrets, ApiClientStore(self.database))
+
+    @once
+    def server(self) -> ServerControl:
+        """The server that other programs ask."""
+        from app.wiring.server import api_server
+
+        return ServerControl(
+            lambda options: api_server(
+                options,
+                self.api_keys,
+                self.answers,
+                self.library,
+                self.runtime,
+                self.settings,
+                self.exposition.text,
+            )
+        )
 
     @once
     def hub(self) -> Hub:
@@ -384,7 +412,9 @@ class App:
             lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
         )
         vllm = self.vllm.loads(self.choice.depth_for)
-        return Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime.requests.on_end(self.tracing.take)
+        return runtime
 
     def _llama(self) -> LlamaCppEngine:
         from engines.llamacpp.engine import LlamaCppEngine
@@ -404,6 +434,25 @@ class App:
         return RemoteEngine(self.servers.lend)
 
     # Measuring
+
+    @once
+    def tracing(self) -> Tracing:
+        def send(endpoint: str, body: bytes) -> None:
+            from app.net.monitoring import send_traces
+
+            send_traces(self.gate, endpoint, body)
+
+        def endpoint() -> str:
+            return self.settings.read().traces_endpoint.strip()
+
+        return Tracing(endpoint, send)
+
+    @once
+    def exposition(self) -> Exposition:
+        """The metrics of all requests, for Prometheus."""
+        from app.services.metrics.exposition import Exposition
+
+        return Exposition(self.runtime)
 
     @once
     def bench(self) -> Bench:

@@ -32,7 +32,9 @@ from app.wiring.shipped import GUIDES
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
+    from app.presenters.activity import Activity
     from app.presenters.answering import Answering
+    from app.presenters.api_server import ApiServer
     from app.presenters.connections import Connections
     from app.presenters.context_use import ContextUses
     from app.presenters.discover import Discover
@@ -226,10 +228,24 @@ class WindowApp:
         return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)
 
     @cached_property
+    def activity(self) -> Activity:
+        from app.presenters.activity import Activity
+        from app.services.metrics.activity import ActivityReader
+
+        return Activity(ActivityReader(self._app.runtime), self.tasks)
+
+    @cached_property
     def servers(self) -> ServerList:
         from app.presenters.server_list import ServerList
 
         return ServerList(self._app.servers, self.tasks)
+
+    @cached_property
+    def api_server(self) -> ApiServer:
+        from app.presenters.api_server import ApiServer
+
+        app = self._app
+        return ApiServer(app.server, app.api_keys, self.settings, self.tasks)
 
     @cached_property
     def guides(self) -> Guides:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from engines.cancel import CancelToken
-from engines.dialect.formats import format_of
+from engines.dialect.formats import ANY_CALLS, HERMES, call_format_of, format_of
 from engines.dialect.splitter import Begins, Splitter, open_splitter
 from engines.dialect.switch import Values, find_switch
 from engines.dialect.template import Template, unusable
 from engines.dialect.template_process import TemplateProcess
-from engines.dialect.tools import known_by, offered
-from engines.errors import TemplateFailed, TemplateRefused
+from engines.dialect.tool_turns import ToolTurns, arguments_of, find_tool_turns, instructions
+from engines.dialect.tools import CallReader, offered
+from engines.errors import TemplateRefused
 from engines.text import SEAM
-from engines.types import Ability, Message, Tool
+from engines.types import Ability, Message, Tool, ToolCall
 
 
 class Guard:
@@ -39,6 +41,16 @@ class Guard:
             char + SEAM if char in self._first and self.begins(text, at) else char
             for at, char in enumerate(text)
         )
+
+    def protect_all(self, value: Any) -> Any:
+        """Protect every text in a value of JSON."""
+        if isinstance(value, str):
+            return self.protect(value)
+        if isinstance(value, list | tuple):
+            return [self.protect_all(it) for it in value]
+        if isinstance(value, Mapping):
+            return {self.protect(str(name)): self.protect_all(it) for name, it in value.items()}
+        return value
 
     def begins(self, text: str, at: int) -> bool:
         return any(text[at : at + length] in texts for length, texts in self._by_length.items())
@@ -82,8 +94,8 @@ class Dialect:
     control, added: texts of the vocabulary's control tokens, and of the further ones it matches
     as a whole.
     format: how it writes reasoning, None if it does not. switch: how that can be chosen.
-    markers: texts of the tokens that tell reasoning from answer.
-    takes_tools: it can offer tools, and its model asks for them as `CallReader` reads it.
+    markers: texts of the tokens that tell reasoning, answer and calls from each other.
+    calls: the format in which its model asks for tools; Hermes' where the template knows none.
     """
 
     def __init__(
@@ -101,18 +113,24 @@ class Dialect:
         # Added tokens are mostly runs of spaces or HTML tags; some are markers, like <think>.
         markers = {text for text in added if text in source or (text[0] == "<" and "|" in text)}
         self._guard = Guard({*control, *markers})
-        self.takes_tools = known_by(source)
         self._special = {"bos_token": bos, "eos_token": eos}
         self.stops = ("<|im_end|>", "<|im_start|>") if template is None else ()
         self.format, speaks = format_of(source, vocabulary)
         self._marked = self.format.with_tokens(vocabulary) if self.format else None
-        self.markers = self._marked.marked if self._marked else frozenset()
+        known = call_format_of(source)
+        self.calls = known or HERMES
+        self._knows_calls = known is not None
+        self._vocabulary = vocabulary
+        tokens = vocabulary.intersection(self.calls.tokens)
+        self.markers = (self._marked.marked if self._marked else frozenset()) | tokens
+        self._way: ToolTurns | None = None
+        self._no_tools: list[dict[str, Any]] | None = None
         self._fading: dict[str, int] = {}
         self._parts_of_thought = False
         in_process = trusted or template is None
         self._template = Template(source) if in_process else TemplateProcess(source)
         try:
-            self._typed_content, self.system_role = self._probe()
+            self._typed_content, self.system_role = self._probed()
             self.switch = find_switch(self._try, speaks=speaks, opens=self._opens)
             self._parts_of_thought = self._takes_parts_of_thought()
         except BaseException:
@@ -135,22 +153,18 @@ class Dialect:
 
         Raises TemplateFailed, Cancelled.
         """
-        if tools and not self.takes_tools:
-            raise TemplateFailed(
-                "This model cannot use tools.",
-                "Its chat template has no place for them, or asks for calls in a form that is not"
-                " known.",
-                "Ask without tools, or choose another model.",
-            )
         turns = _joined([self._protected(message) for message in messages])
-        begun = turns.pop() if turns and turns[-1].role == "assistant" else None
+        last = turns[-1] if turns else None
+        begun = turns.pop() if last and last.role == "assistant" and not last.calls else None
+        if tools or any(turn.calls or turn.role == "tool" for turn in turns):
+            turns = self._tool_turns(cancel).prepared(turns, self.calls)
         if word := self.switch.word(thinking):
             turns = _with_word(turns, word)
         if not self.system_role or (thinking and self.switch.alone):
             turns = _without_system_role(turns)
         turns = self._begun_by_user(turns, cancel)
         values = self.switch.values(thinking, effort)
-        opening = self._run(turns, values, tools, cancel)
+        opening = self._opening(turns, values, tools, cancel)
         expected = self.switch.reasons(thinking)
         if begun is not None:
             return self._go_on(opening, begun, expected=expected)
@@ -160,20 +174,70 @@ class Dialect:
             opening, "reasoning" if inside else "start", inside or expected, fades
         )
 
-    def splitter(self, prompt: RenderedPrompt) -> Splitter:
-        """Make the splitter for a prompt's answer. Markers that are tokens come with a SEAM."""
-        return open_splitter(self._marked, prompt.begins, expected=prompt.expected)
+    def splitter(self, prompt: RenderedPrompt, calls: CallReader | None = None) -> Splitter:
+        """Make the splitter for a prompt's answer. Markers that are tokens come with a SEAM.
+
+        calls: what will read the answer's calls; of the channels of harmony, the splitter does.
+        """
+        log = calls.log if calls is not None else None
+        return open_splitter(self._marked, prompt.begins, expected=prompt.expected, calls=log)
+
+    def call_reader(self, tools: Sequence[Tool], ids: str = "call_") -> CallReader:
+        """Make the reader of the calls in an answer to a prompt that offered these tools."""
+        if not self._knows_calls:
+            return CallReader((HERMES,), tools, ids=ids)
+        begins = set(self.calls.begins)
+        alike = [it for it in ANY_CALLS if it != self.calls and begins.intersection(it.begins)]
+        return CallReader((self.calls, *alike), tools, self._vocabulary, ids)
 
     def begins_with_marker(self, text: str) -> bool:
         """Tell whether `text` is empty or begins with a token that stands for itself."""
         return not text or self._guard.begins(text, 0)
 
     def _protected(self, message: Message) -> Message:
+        protect = self._guard.protect
         return replace(
             message,
-            text=self._guard.protect(message.text),
-            reasoning=self._guard.protect(message.reasoning),
+            text=protect(message.text),
+            reasoning=protect(message.reasoning),
+            calls=tuple(self._protected_call(call) for call in message.calls),
+            tool=protect(message.tool),
+            call_id=protect(message.call_id),
         )
+
+    def _protected_call(self, call: ToolCall) -> ToolCall:
+        """Protect a call; arguments that need it not stay as the model wrote them."""
+        protect = self._guard.protect
+        told = arguments_of(call)
+        arguments = call.arguments
+        if (safe := self._guard.protect_all(told)) != told or protect(arguments) != arguments:
+            arguments = json.dumps(safe, ensure_ascii=False)
+        return ToolCall(protect(call.name), arguments, protect(call.id))
+
+    def _safe(self, tools: Sequence[Tool]) -> list[Tool]:
+        protect = self._guard.protect
+        return [
+            Tool(
+                protect(it.name),
+                protect(it.description),
+                self._guard.protect_all(dict(it.parameters)),
+            )
+            for it in tools
+        ]
+
+    def _tool_turns(self, cancel: CancelToken | None) -> ToolTurns:
+        """Find out once how the template takes tools."""
+
+        def render(turns: Sequence[Message], way: ToolTurns, tools: Sequence[Tool]) -> str | None:
+            try:
+                told = way.prepared(turns, self.calls)
+                return self._run(told, {}, tools if self._knows_calls else (), cancel, way)
+            except TemplateRefused:
+                return None
+
+        if self._way is None:
+            self._way = find_tool_turns(render)
+        return self._way
 
     def _opens(self, prompt: str) -> bool:
         return self.format is not None and self.format.opened(prompt)
@@ -195,19 +259,54 @@ class Dialect:
             return RenderedPrompt(f"{opening}{end}{begun.text}", "answer")
         return RenderedPrompt(opening + begun.text, "answer" if begun.text else "start", expected)
 
+    def _opening(
+        self,
+        turns: Sequence[Message],
+        values: Values,
+        tools: Sequence[Tool],
+        cancel: CancelToken | None,
+    ) -> str:
+        """Render a prompt; where the template does not take these tools, words tell of them."""
+        if not tools:
+            return self._run(turns, values, (), cancel)
+        if self._tool_turns(cancel).offers:
+            try:
+                return self._run(turns, values, tools, cancel)
+            except TemplateRefused:
+                pass  # such as one that insists on a description of each argument
+        told = _with_word(list(turns), instructions(self._safe(tools), self.calls))
+        if not self.system_role:
+            told = _without_system_role(told)
+        return self._run(told, values, (), cancel)
+
     def _run(
         self,
         turns: Sequence[Message],
         values: Values,
         tools: Sequence[Tool] = (),
         cancel: CancelToken | None = None,
+        way: ToolTurns | None = None,
     ) -> str:
-        messages = [self._message(turn) for turn in turns]
-        return self._template.run(messages, {**self._special, **values}, offered(tools), cancel)
+        way = way or self._way or ToolTurns()
+        messages = [self._message(turn, way) for turn in turns]
+        told = offered(self._safe(tools)) or self._no_tools
+        return self._template.run(messages, {**self._special, **values}, told, cancel)
 
-    def _message(self, turn: Message) -> dict[str, object]:
+    def _message(self, turn: Message, way: ToolTurns) -> dict[str, object]:
         """Turn a message into what templates take; reasoning goes under all their names for it."""
         message: dict[str, object] = {"role": turn.role}
+        if turn.role == "tool":
+            return message | {"content": turn.text, "name": turn.tool, "tool_call_id": turn.call_id}
+        if turn.calls:
+            message["tool_plan"] = turn.text  # Command has this place for what comes before calls
+            message["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": way.arguments(call)},
+                }
+                for call in turn.calls
+            ]
         thought = turn.reasoning.strip()
         parts: list[dict[str, str]] = []
         if thought and self._parts_of_thought:
@@ -218,6 +317,14 @@ class Dialect:
             parts.append({"type": "text", "text": turn.text})
         message["content"] = parts or turn.text
         return message
+
+    def _probed(self) -> tuple[bool, bool]:
+        """Probe with None for no tools, as Hugging Face does; some templates want a list."""
+        try:
+            return self._probe()
+        except TemplateRefused:
+            self._no_tools = []
+            return self._probe()
 
     def _probe(self) -> tuple[bool, bool]:
         """Find out whether the template wants typed content, and whether it knows a system role.
@@ -303,8 +410,10 @@ def _joined(turns: Sequence[Message]) -> list[Message]:
     """Join neighbours of one role: many templates insist on taking turns."""
     joined: list[Message] = []
     for turn in turns:
-        if joined and joined[-1].role == turn.role:
-            turn = replace(turn, text=f"{joined.pop().text}\n\n{turn.text}")  # noqa: PLW2901
+        if joined and joined[-1].role == turn.role != "tool":
+            last = joined.pop()
+            text = "\n\n".join(filter(None, (last.text, turn.text)))
+            turn = replace(turn, text=text, calls=last.calls + turn.calls)  # noqa: PLW2901
         joined.append(turn)
     return joined
 
@@ -325,5 +434,6 @@ def abilities(template: str | None) -> tuple[Ability, ...]:
     """Tell what a model can do, from its template alone, which is not run."""
     if not template:
         return ()
-    thinks, calls = format_of(template, ())[1], known_by(template)
+    thinks = format_of(template, ())[1]
+    calls = "tools" in template and call_format_of(template) is not None
     return ("chat", *(("thinks",) if thinks else ()), *(("tools",) if calls else ()))

@@ -1,10 +1,10 @@
-"""The markers that models write around their reasoning: one entry for each format."""
+"""The markers that models write around their reasoning and their calls: one entry a format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from engines.text import SEAM
 
@@ -127,3 +127,561 @@ def format_of(source: str, vocabulary: Iterable[str]) -> tuple[ReasoningFormat |
     tokens = frozenset(vocabulary)
     has = (it for it in FORMATS if not it.prose and not it.wraps and tokens.issuperset(it.tokens))
     return next(has, None), False
+
+
+Style = Literal["object", "named", "tagged", "python", "braces", "channel"]
+"""The forms in which models write a call.
+
+object: JSON with the name and the arguments in it. named: the name, then JSON. tagged: the name,
+then each argument between markers. python: as Python writes it. braces: Gemma's own. channel: a
+message of the harmony format, see `harmony`.
+"""
+
+
+@dataclass(frozen=True)
+class CallFormat:
+    """The markers by which an answer tells calls of tools from text.
+
+    signs: what a template of this format mentions, all of it.
+    begins: what stands before calls, the usual spelling first; where that is `opens`, one call.
+    bare: calls may also begin with nothing, as the first of an answer.
+    opens, closes: what stands around each call. names: between its name and what follows.
+    ends: what stands behind the calls. plural: several may stand between `begins` and `ends`.
+    id_before, id_after: what parts an id before or behind the name from it. numbered: the name is
+    written functions.NAME:NUMBER, and that is the id.
+    key, key_end, value, value_end: around an argument's name and value; a {key} is its name.
+    typed: what parts an argument's name from the kind of its value. padded: a value has lines of
+    its own.
+    quote: what stands around text. arguments: what JSON calls them.
+    says: the name under which text stands where a call could. tokens: the single tokens in these
+    markers. vllm: the parser of vLLM's that reads this format.
+    """
+
+    name: str
+    signs: tuple[str, ...]
+    style: Style
+    begins: tuple[str, ...] = ()
+    opens: str = ""
+    names: str = ""
+    closes: str = ""
+    ends: str = ""
+    bare: bool = False
+    plural: bool = False
+    id_before: str = ""
+    id_after: str = ""
+    numbered: bool = False
+    key: str = ""
+    key_end: str = ""
+    value: str = ""
+    value_end: str = ""
+    typed: str = ""
+    padded: bool = False
+    quote: str = ""
+    arguments: str = "arguments"
+    says: str = ""
+    tokens: tuple[str, ...] = ()
+    vllm: str = ""
+
+    def known_by(self, source: str) -> bool:
+        """Tell whether a template mentions these markers."""
+        return all(text in source for text in self.signs)
+
+    def begins_of(self, vocabulary: frozenset[str]) -> tuple[str, ...]:
+        """Return `begins` with a SEAM before each marker that is a token of the vocabulary."""
+        marked = vocabulary.intersection(self.tokens)
+        return tuple(_mark(text, marked) for text in self.begins)
+
+
+HERMES: Final = CallFormat(
+    "hermes",
+    ("<tool_call>",),
+    "object",
+    ("<tool_call>",),
+    ends="</tool_call>",
+    tokens=("<tool_call>", "</tool_call>"),
+    vllm="hermes",
+)
+QWEN_XML: Final = CallFormat(
+    "qwen_xml",
+    ("<tool_call>", "<function=", "<parameter="),
+    "tagged",
+    ("<tool_call>", "<function="),
+    opens="<function=",
+    names=">",
+    closes="</function>",
+    ends="</tool_call>",
+    key="<parameter=",
+    key_end=">",
+    value_end="</parameter>",
+    padded=True,
+    tokens=("<tool_call>", "</tool_call>"),
+    vllm="qwen3_xml",
+)
+GLM: Final = CallFormat(
+    "glm",
+    ("<tool_call>", "<arg_key>"),
+    "tagged",
+    ("<tool_call>",),
+    ends="</tool_call>",
+    key="<arg_key>",
+    key_end="</arg_key>",
+    value="<arg_value>",
+    value_end="</arg_value>",
+    tokens=(
+        "<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>",
+    ),
+    vllm="glm47",
+)  # fmt: skip
+
+CALLS: Final = (
+    CallFormat(
+        "harmony",
+        ("<|channel|>", "<|message|>", "<|start|>"),
+        "channel",
+        tokens=("<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>"),
+        vllm="openai",
+    ),
+    CallFormat(
+        "gemma",
+        ("<|tool_call>call:",),
+        "braces",
+        ("<|tool_call>",),
+        opens="call:",
+        ends="<tool_call|>",
+        quote='<|"|>',
+        tokens=("<|tool_call>", "<tool_call|>", '<|"|>'),
+        vllm="gemma4",
+    ),
+    CallFormat(
+        "function_gemma",
+        ("<start_function_call>", "<escape>"),
+        "braces",
+        ("<start_function_call>",),
+        opens="call:",
+        ends="<end_function_call>",
+        quote="<escape>",
+        tokens=("<start_function_call>", "<end_function_call>", "<escape>"),
+        vllm="functiongemma",
+    ),
+    CallFormat(
+        "mistral_named",
+        ("[TOOL_CALLS]", "[ARGS]"),
+        "named",
+        ("[TOOL_CALLS]",),
+        names="[ARGS]",
+        id_after="[CALL_ID]",
+        tokens=("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"),
+        vllm="mistral",
+    ),
+    CallFormat(
+        "mistral",
+        ("[TOOL_CALLS]",),
+        "object",
+        ("[TOOL_CALLS]",),
+        plural=True,
+        tokens=("[TOOL_CALLS]",),
+        vllm="mistral",
+    ),
+    CallFormat(
+        "deepseek_v32",
+        ("｜DSML｜", "function_calls>"),
+        "tagged",
+        ("<｜DSML｜function_calls>",),
+        opens='<｜DSML｜invoke name="',
+        names='">',
+        closes="</｜DSML｜invoke>",
+        ends="</｜DSML｜function_calls>",
+        plural=True,
+        key='<｜DSML｜parameter name="',
+        key_end='">',
+        typed='" string="',
+        value_end="</｜DSML｜parameter>",
+        tokens=("｜DSML｜",),
+        vllm="deepseek_v32",
+    ),
+    CallFormat(
+        "deepseek_v4",
+        ("｜DSML｜", "invoke"),
+        "tagged",
+        ("<｜DSML｜tool_calls>",),
+        opens='<｜DSML｜invoke name="',
+        names='">',
+        closes="</｜DSML｜invoke>",
+        ends="</｜DSML｜tool_calls>",
+        plural=True,
+        key='<｜DSML｜parameter name="',
+        key_end='">',
+        typed='" string="',
+        value_end="</｜DSML｜parameter>",
+        tokens=("｜DSML｜",),
+        vllm="deepseek_v4",
+    ),
+    CallFormat(
+        "deepseek_v3",
+        ("<｜tool▁calls▁begin｜>", "```json"),
+        "named",
+        ("<｜tool▁calls▁begin｜>",),
+        opens="<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
+        names="\n```json\n",
+        closes="\n```<｜tool▁call▁end｜>",
+        ends="<｜tool▁calls▁end｜>",
+        plural=True,
+        tokens=(
+            "<｜tool▁calls▁begin｜>",
+            "<｜tool▁call▁begin｜>",
+            "<｜tool▁sep｜>",
+            "<｜tool▁call▁end｜>",
+            "<｜tool▁calls▁end｜>",
+        ),
+        vllm="deepseek_v3",
+    ),
+    CallFormat(
+        "deepseek_v31",
+        ("<｜tool▁calls▁begin｜>",),
+        "named",
+        ("<｜tool▁calls▁begin｜>",),
+        opens="<｜tool▁call▁begin｜>",
+        names="<｜tool▁sep｜>",
+        closes="<｜tool▁call▁end｜>",
+        ends="<｜tool▁calls▁end｜>",
+        plural=True,
+        tokens=(
+            "<｜tool▁calls▁begin｜>",
+            "<｜tool▁call▁begin｜>",
+            "<｜tool▁sep｜>",
+            "<｜tool▁call▁end｜>",
+            "<｜tool▁calls▁end｜>",
+        ),
+        vllm="deepseek_v31",
+    ),
+    CallFormat(
+        "kimi",
+        ("<|tool_calls_section_begin|>", "<|tool_call_argument_begin|>"),
+        "named",
+        ("<|tool_calls_section_begin|>",),
+        opens="<|tool_call_begin|>",
+        names="<|tool_call_argument_begin|>",
+        closes="<|tool_call_end|>",
+        ends="<|tool_calls_section_end|>",
+        numbered=True,
+        plural=True,
+        tokens=(
+            "<|tool_calls_section_begin|>",
+            "<|tool_call_begin|>",
+            "<|tool_call_argument_begin|>",
+            "<|tool_call_end|>",
+            "<|tool_calls_section_end|>",
+        ),
+        vllm="kimi_k2",
+    ),
+    CallFormat(
+        "kimi_k3",
+        ("<|open|>", "<|sep|>", "<|close|>"),
+        "tagged",
+        ("<|open|>tools<|sep|>",),
+        opens='<|open|>call tool="',
+        names="<|sep|>",
+        closes="<|close|>call<|sep|>",
+        ends="<|close|>tools<|sep|>",
+        plural=True,
+        key='<|open|>argument key="',
+        key_end="<|sep|>",
+        typed='" type="',
+        value_end="<|close|>argument<|sep|>",
+        tokens=("<|open|>", "<|sep|>", "<|close|>"),
+        vllm="kimi_k3",
+    ),
+    CallFormat(
+        "solar",
+        ("<|tool_call:begin|>", "<|tool_call:args|>"),
+        "named",
+        ("<|tool_calls|>",),
+        opens="<|tool_call:begin|>",
+        names="<|tool_call:args|>",
+        closes="<|tool_call:end|>",
+        id_before="<|tool_call:name|>",
+        plural=True,
+        tokens=(
+            "<|tool_calls|>",
+            "<|tool_call:begin|>",
+            "<|tool_call:name|>",
+            "<|tool_call:args|>",
+            "<|tool_call:end|>",
+        ),
+    ),
+    CallFormat(
+        "seed",
+        ("<seed:tool_call>", "<parameter="),
+        "tagged",
+        ("<seed:tool_call>",),
+        opens="<function=",
+        names=">",
+        closes="</function>",
+        ends="</seed:tool_call>",
+        key="<parameter=",
+        key_end=">",
+        value_end="</parameter>",
+        tokens=("<seed:tool_call>", "</seed:tool_call>"),
+        vllm="seed_oss",
+    ),
+    CallFormat(
+        "minimax_m3",
+        ("]<]minimax[>[", "<invoke name="),
+        "tagged",
+        ("]<]minimax[>[<tool_call>",),
+        opens=']<]minimax[>[<invoke name="',
+        names='">',
+        closes="]<]minimax[>[</invoke>",
+        ends="]<]minimax[>[</tool_call>",
+        plural=True,
+        key="]<]minimax[>[<",
+        key_end=">",
+        value_end="]<]minimax[>[</{key}>",
+        tokens=("]<]minimax[>[",),
+        vllm="minimax_m3",
+    ),
+    CallFormat(
+        "minimax_m2",
+        ("<minimax:tool_call>", "<invoke name="),
+        "tagged",
+        ("<minimax:tool_call>",),
+        opens='<invoke name="',
+        names='">',
+        closes="</invoke>",
+        ends="</minimax:tool_call>",
+        plural=True,
+        key='<parameter name="',
+        key_end='">',
+        value_end="</parameter>",
+        tokens=("<minimax:tool_call>", "</minimax:tool_call>"),
+        vllm="minimax_m2",
+    ),
+    CallFormat(
+        "muse",
+        ("<atem:function_calls>", "<atem:invoke name="),
+        "tagged",
+        ("<atem:function_calls>",),
+        opens='<atem:invoke name="',
+        names='">',
+        closes="</atem:invoke>",
+        ends="</atem:function_calls>",
+        plural=True,
+        key='<atem:parameter name="',
+        key_end='">',
+        value_end="</atem:parameter>",
+        vllm="muse_glimmer",
+    ),
+    CallFormat(
+        "hunyuan",
+        (":opensource'", "<arg_key"),
+        "tagged",
+        ("<tool_calls:opensource>",),
+        opens="<tool_call:opensource>",
+        names="<tool_sep:opensource>",
+        closes="</tool_call:opensource>",
+        ends="</tool_calls:opensource>",
+        plural=True,
+        key="<arg_key:opensource>",
+        key_end="</arg_key:opensource>",
+        value="<arg_value:opensource>",
+        value_end="</arg_value:opensource>",
+        tokens=(
+            "<tool_calls:opensource>",
+            "</tool_calls:opensource>",
+            "<tool_call:opensource>",
+            "</tool_call:opensource>",
+            "<tool_sep:opensource>",
+        ),
+        vllm="hy_v3",
+    ),
+    CallFormat(
+        "minicpm",
+        ('<function name="', '<param name="'),
+        "tagged",
+        ('<function name="',),
+        opens='<function name="',
+        names='">',
+        closes="</function>",
+        key='<param name="',
+        key_end='">',
+        value_end="</param>",
+        vllm="minicpm5",
+    ),
+    CallFormat(
+        "command",
+        ("<|START_ACTION|>", "tool_call_id"),
+        "object",
+        ("<|START_ACTION|>",),
+        ends="<|END_ACTION|>",
+        plural=True,
+        arguments="parameters",
+        tokens=("<|START_ACTION|>", "<|END_ACTION|>"),
+        vllm="cohere_command3",
+    ),
+    CallFormat(
+        "command_r",
+        ("Action:", "tool_name", "```json"),
+        "object",
+        ("Action:\n```json", "Action: ```json"),
+        ends="```",
+        plural=True,
+        arguments="parameters",
+    ),
+    CallFormat(
+        "nemotron",
+        ("<TOOLCALL>",),
+        "object",
+        ("<TOOLCALL>",),
+        ends="</TOOLCALL>",
+        plural=True,
+    ),
+    CallFormat(
+        "apertus",
+        ("<|tools_prefix|>", "<|tools_suffix|>"),
+        "object",
+        ("<|tools_prefix|>",),
+        ends="<|tools_suffix|>",
+        plural=True,
+        arguments="",
+        tokens=("<|tools_prefix|>", "<|tools_suffix|>"),
+        vllm="apertus",
+    ),
+    CallFormat(
+        "lfm2",
+        ("<|tool_call_start|>",),
+        "python",
+        ("<|tool_call_start|>",),
+        ends="<|tool_call_end|>",
+        plural=True,
+        tokens=("<|tool_call_start|>", "<|tool_call_end|>"),
+        vllm="lfm2",
+    ),
+    CallFormat(
+        "lfm2_listed",
+        ("List of tools: ", "<|im_start|>"),
+        "python",
+        ("<|tool_call_start|>",),
+        ends="<|tool_call_end|>",
+        plural=True,
+        tokens=("<|tool_call_start|>", "<|tool_call_end|>"),
+        vllm="lfm2",
+    ),
+    CallFormat(
+        "phi",
+        ("<|tool|>", "<|/tool|>"),
+        "object",
+        ("<|tool_call|>", "functools"),
+        ends="<|/tool_call|>",
+        plural=True,
+        tokens=("<|tool_call|>", "<|/tool_call|>"),
+        vllm="phi4_mini_json",
+    ),
+    CallFormat(
+        "functools",
+        ("functools[",),
+        "object",
+        ("functools",),
+        plural=True,
+        vllm="phi4_mini_json",
+    ),
+    CallFormat(
+        "granite",
+        ("<|tool_call|>",),
+        "object",
+        ("<|tool_call|>",),
+        plural=True,
+        tokens=("<|tool_call|>",),
+        vllm="granite",
+    ),
+    CallFormat(
+        "gigachat",
+        ("<|function_call|>", "<|role_sep|>"),
+        "object",
+        ("<|function_call|>",),
+        tokens=("<|function_call|>",),
+        vllm="gigachat3",
+    ),
+    CallFormat(
+        "gigachat_role",
+        ("function call", "<|role_sep|>"),
+        "object",
+        ("<|message_sep|>\n\nfunction call<|role_sep|>",),
+        vllm="gigachat3",
+    ),
+    CallFormat(
+        "functionary",
+        ("<function=", "</function>", "<|start_header_id|>"),
+        "named",
+        ("<function=",),
+        opens="<function=",
+        names=">",
+        closes="</function>",
+    ),
+    CallFormat(
+        "functionary_lines",
+        (">>>all", ">>>"),
+        "named",
+        (">>>",),
+        names="\n",
+        bare=True,
+        says="all",
+    ),
+    CallFormat(
+        "tool_calls",
+        ("<tool_calls>",),
+        "object",
+        ("<tool_calls>",),
+        ends="</tool_calls>",
+        plural=True,
+    ),
+    QWEN_XML,
+    GLM,
+    HERMES,
+    CallFormat(
+        "llama4_python",
+        ("<|header_start|>", "[func_name1("),
+        "python",
+        ("<|python_start|>",),
+        ends="<|python_end|>",
+        bare=True,
+        plural=True,
+        tokens=("<|python_start|>", "<|python_end|>"),
+        vllm="llama4_pythonic",
+    ),
+    CallFormat(
+        "llama4",
+        ("<|header_start|>", "tools"),
+        "object",
+        ("<|python_start|>",),
+        ends="<|python_end|>",
+        bare=True,
+        plural=True,
+        arguments="parameters",
+        tokens=("<|python_start|>", "<|python_end|>"),
+        vllm="llama4_json",
+    ),
+    CallFormat(
+        "llama3",
+        ("<|start_header_id|>", "tools", '"parameters": '),
+        "object",
+        ("<|python_tag|>",),
+        bare=True,
+        plural=True,
+        arguments="parameters",
+        tokens=("<|python_tag|>",),
+        vllm="llama3_json",
+    ),
+)
+"""The formats of calls, the more telling first. Sources: the chat templates and model cards that
+their makers publish, and vLLM's names of its parsers (0.33, vllm/tool_parsers/__init__.py)."""
+
+ANY_CALLS: Final = (
+    HERMES, QWEN_XML, GLM,
+    *(it for it in CALLS if it.name in {"mistral_named", "mistral", "kimi", "minimax_m2"}),
+)  # fmt: skip
+"""The formats for a server that leaves calls in the text: its model's is not known."""
+
+
+def call_format_of(source: str) -> CallFormat | None:
+    """Find the format in which a template's model writes calls; None where it has none."""
+    return next((it for it in CALLS if it.known_by(source)), None)

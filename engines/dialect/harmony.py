@@ -1,29 +1,41 @@
 """The harmony format of gpt-oss: an answer is several messages, each in a channel.
 
 <|channel|>analysis<|message|>reasoning<|end|><|start|>assistant<|channel|>final<|message|>answer
+A call of a tool is a message to that: <|channel|>commentary to=functions.NAME …<|message|>{…}
 Source: OpenAI's description of the harmony response format.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
 from engines.dialect.formats import mark
+from engines.dialect.tools import CallLog
 from engines.text import SEAM, held_back
-from engines.types import ReasoningDelta, TextDelta, WasReasoning
+from engines.types import ReasoningDelta, TextDelta, ToolCall, ToolCallDelta, WasReasoning
 
-_FINAL = "final"
+Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCallDelta | ToolCall
+
+_FINAL: Final = "final"
+_TO: Final = re.compile(r"\bto=(?:functions\.)?([\w.-]+)")
 
 
 class ChannelSplitter:
     """Splits messages by channel: the final one is the answer, everything else is reasoning.
 
     A model that begins without a channel answers at once. marked: the markers that are tokens.
+    calls: tells of messages to tools; None leaves them among the reasoning.
     """
 
     def __init__(
-        self, marked: frozenset[str], begins: Literal["start", "reasoning", "answer"] = "start"
+        self,
+        marked: frozenset[str],
+        begins: Literal["start", "reasoning", "answer"] = "start",
+        calls: CallLog | None = None,
     ) -> None:
+        self._calls = calls
+        self._calling = False
         self._start = mark("<|start|>", marked)
         self._channel = mark("<|channel|>", marked)
         self._message = mark("<|message|>", marked)
@@ -35,36 +47,42 @@ class ChannelSplitter:
 
     @property
     def reasoning(self) -> bool:
-        return not (self._in_header or self._fresh) and self._name != _FINAL
+        within = not (self._in_header or self._fresh or self._calling)
+        return within and self._name != _FINAL
 
-    def feed(self, text: str) -> list[TextDelta | ReasoningDelta | WasReasoning]:
-        deltas: list[TextDelta | ReasoningDelta | WasReasoning] = []
+    def feed(self, text: str) -> list[Delta]:
+        deltas: list[Delta] = []
         self._held += text
         while self._step(deltas):
             pass
         return deltas
 
-    def finish(self) -> list[TextDelta | ReasoningDelta | WasReasoning]:
-        deltas: list[TextDelta | ReasoningDelta | WasReasoning] = []
+    def finish(self) -> list[Delta]:
+        deltas: list[Delta] = []
         held, self._held = self._held, ""
         if not self._in_header:
             self._emit(deltas, held)
         return deltas
 
-    def _step(self, deltas: list[TextDelta | ReasoningDelta | WasReasoning]) -> bool:
+    def _step(self, deltas: list[Delta]) -> bool:
         if self._in_header:
             header, found, rest = self._held.partition(self._message)
             if found:
                 words = header.rpartition(self._channel)[2].split()
                 self._name = words[0].replace(SEAM, "") if words else _FINAL
                 self._held, self._in_header = rest, False
+                to = _TO.search(header.replace(SEAM, " "))
+                if self._calls is not None and to is not None:
+                    self._calling = True
+                    deltas.append(self._calls.begin(to[1]))
             return bool(found)
         if self._fresh:
             begun = self._held.lstrip()
-            if begun.startswith((self._channel, self._start)):
+            headers = (self._channel, self._start, *(("to=",) if self._calls is not None else ()))
+            if begun.startswith(headers):
                 self._held, self._in_header, self._fresh = begun, True, False
                 return True
-            if any(it.startswith(begun) for it in (self._channel, self._start)):
+            if any(it.startswith(begun) for it in headers):
                 return False
             self._fresh, self._name = False, self._name or _FINAL
             return True
@@ -72,6 +90,9 @@ class ChannelSplitter:
         if found_at:
             at, marker = min(found_at)
             self._emit(deltas, self._held[:at])
+            if self._calling and self._calls is not None:
+                deltas.append(self._calls.end())
+                self._calling = False
             self._held = self._held[at + (0 if marker == self._start else len(marker)) :]
             self._fresh = True
             return True
@@ -80,6 +101,10 @@ class ChannelSplitter:
         self._emit(deltas, text)
         return False
 
-    def _emit(self, deltas: list[TextDelta | ReasoningDelta | WasReasoning], text: str) -> None:
-        if text := text.replace(SEAM, ""):
+    def _emit(self, deltas: list[Delta], text: str) -> None:
+        if not (text := text.replace(SEAM, "")):
+            return
+        if self._calling and self._calls is not None:
+            deltas.append(self._calls.more(text))
+        else:
             deltas.append(ReasoningDelta(text) if self.reasoning else TextDelta(text))

@@ -6,20 +6,24 @@ from typing import Literal, Protocol
 
 from engines.dialect.formats import ReasoningFormat
 from engines.dialect.harmony import ChannelSplitter
+from engines.dialect.tools import CallLog
 from engines.text import SEAM, held_back
-from engines.types import ReasoningDelta, TextDelta, WasReasoning
+from engines.types import ReasoningDelta, TextDelta, ToolCall, ToolCallDelta, WasReasoning
 
 Begins = Literal["start", "reasoning", "answer"]
 """The place where an answer begins: at its very start, within its reasoning, or behind that."""
 
-Delta = TextDelta | ReasoningDelta | WasReasoning
+Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCallDelta | ToolCall
 
 _MOST_BLANKS = 4096
 """Characters before which an opening marker is looked for; behind more blanks there is none."""
 
 
 class Splitter(Protocol):
-    """Takes text, gives reasoning and answer; the beginning of a marker waits for its rest."""
+    """Takes text, gives reasoning and answer; the beginning of a marker waits for its rest.
+
+    The answer keeps its SEAMs, for what reads calls in it.
+    """
 
     @property
     def reasoning(self) -> bool:
@@ -34,13 +38,21 @@ class Splitter(Protocol):
 
 
 def open_splitter(
-    format_: ReasoningFormat | None, begins: Begins = "start", *, expected: bool = False
+    format_: ReasoningFormat | None,
+    begins: Begins = "start",
+    *,
+    expected: bool = False,
+    calls: CallLog | None = None,
 ) -> Splitter:
-    """Make the splitter of one answer. expected: the model will reason, even without the marker."""
+    """Make the splitter of one answer.
+
+    expected: the model will reason, even without the marker. calls: tells of calls where they come
+    in channels; None leaves them unread.
+    """
     if format_ is None:
         return _Whole()
     if format_.channels:
-        return ChannelSplitter(format_.marked, begins)
+        return ChannelSplitter(format_.marked, begins, calls)
     return PairSplitter(format_, begins, expected=expected)
 
 
@@ -176,13 +188,14 @@ class PairSplitter:
         self._emit(deltas, text)
 
     def _emit(self, deltas: list[Delta], text: str) -> None:
-        text = text.replace(SEAM, "")
+        if self._state == "reasoning":
+            text = text.replace(SEAM, "")
         if self._trim:
             text = text.lstrip("\n")
             self._trim = not text
         if text:
             if self._omitted:
                 # Only whether the line is blank so far is asked of it, however long it is.
-                self._line = (self._line + text).rpartition("\n")[2].strip()[:1]
+                self._line = (self._line + text.replace(SEAM, "")).rpartition("\n")[2].strip()[:1]
             delta = ReasoningDelta if self._state == "reasoning" else TextDelta
             deltas.append(delta(text))

@@ -1,21 +1,45 @@
-"""Tools in the form that chat templates take, and calls as models write them.
+"""Tools as templates take them, and calls as models write them, read while they stream.
 
-The form is that of Hermes and Qwen: <tool_call>{"name": …, "arguments": {…}}</tool_call>. Source:
-the chat templates that their makers publish.
+As soon as the name of a call is known and its arguments have begun, it is one, and its pieces are
+told as they come. Until then it may still be text that only looks like a call, and then it stays
+text. So no more is held back than a marker, a name and a bracket; of formats whose arguments are no
+JSON, an argument.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Final
 
+from engines.dialect.formats import ANY_CALLS, CallFormat
+from engines.dialect.values import is_text, json_of, of_braces, of_python
 from engines.text import SEAM, held_back
-from engines.types import TextDelta, Tool, ToolCall
+from engines.types import TextDelta, Tool, ToolCall, ToolCallDelta
 
-OPEN: Final = "<tool_call>"
-CLOSE: Final = "</tool_call>"
+Found = TextDelta | ToolCallDelta | ToolCall
+
+_MOST_HEADER: Final = 400
+"""Characters of a call before its arguments; a name has at most some sixty."""
+_MOST_DEPTH: Final = 200
+"""Brackets within each other in arguments."""
+
+_NAME: Final = re.compile(r"[\w./:-]*[A-Za-z][\w./:-]*")
+_NAME_PART: Final = re.compile(r"[\w./:-]*")
+_NUMBERED: Final = re.compile(r"(?:functions\.)?(.+?)(?::\d+)?")
+_PLAIN: Final = re.compile(r"[-\s\w.,:+]*")
+"""What may stand in JSON outside texts and brackets."""
+_NAME_KEYS: Final = ("name", "tool_name", "function")
+_ARGUMENT_KEYS: Final = ("arguments", "parameters")
+_ID_KEYS: Final = ("id", "tool_call_id")
+_CONTROL: Final = re.compile(r"[\x00-\x1f]")
+
+Wait = Generator[None, None, None]
+"""Reads on; yields where more of the answer has to come first."""
 
 
 def offered(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
@@ -33,104 +57,686 @@ def offered(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
     ] or None
 
 
-def known_by(source: str) -> bool:
-    """Tell whether a template offers tools and asks for calls in this form."""
-    return "tools" in source and OPEN in source
+class CallLog:
+    """Tells of the calls of one answer, from their pieces; ids are made up where there is none."""
+
+    def __init__(self, ids: str = "call_") -> None:
+        self._ids = ids
+        self._name = self._id = ""
+        self._arguments = StringIO()
+        self._begun = ""
+        self.called = 0
+        self.open = False
+
+    @property
+    def size(self) -> int:
+        """The characters of the call that is open."""
+        return self._arguments.tell()
+
+    @property
+    def arguments(self) -> str:
+        """The JSON text of the call that is open, or was the last."""
+        return self._arguments.getvalue()
+
+    def begin(self, name: str, id_: str = "") -> ToolCallDelta:
+        self.called += 1
+        self.open = True
+        self._name, self._id = name, id_ or f"{self._ids}{self.called}"
+        self._arguments = StringIO()
+        return ToolCallDelta(self.called - 1, self._name, self._id, "")
+
+    def more(self, text: str) -> ToolCallDelta:
+        self._arguments.write(text)
+        return ToolCallDelta(self.called - 1, self._name, self._id, text)
+
+    def end(self) -> ToolCall:
+        self.open = False
+        return ToolCall(self._name, self._arguments.getvalue(), self._id)
+
+    def leave(self) -> None:
+        """Give up the call that is open: it was cut off."""
+        self.open = False
+
+
+class _NoCall(Exception):
+    """What is read does not go on as a call."""
+
+
+@dataclass
+class _Object:
+    """What was read of a call that is JSON as a whole. begun: it was told as a call."""
+
+    form: CallFormat
+    name: str = ""
+    id: str = ""
+    arguments: str = ""
+    first: bool = True
+    begun: bool = False
+
+
+@dataclass
+class _Arguments:
+    """The arguments of one call, on their way into JSON: `add` each, then `end`."""
+
+    more: Callable[[str], None]
+    first: bool = field(default=True)
+
+    def key(self, name: str) -> None:
+        self.more(("{" if self.first else ", ") + json.dumps(name, ensure_ascii=False) + ": ")
+        self.first = False
+
+    def end(self) -> None:
+        self.more("{}" if self.first else "}")
 
 
 class CallReader:
-    """Takes the text of an answer, gives text and calls; holds back what may be a call.
+    """Takes the text of an answer, gives text and calls, however it is cut.
 
-    called: how many calls there were. What stands between the markers and is none stays text.
+    formats: of the model, the first its own; those that begin alike are tried one after the other.
+    tools: what was offered: where calls begin without a marker, only what asks for one of these is
+    a call. vocabulary: markers that are tokens; they begin a first call only as such, with a SEAM
+    before them. ids: what the ids of calls begin with. log: of the calls so far.
     """
 
-    def __init__(self) -> None:
-        self._held = ""
-        self._begun = StringIO()
-        self._end = ""
-        self._after = False
-        self.called = 0
+    def __init__(
+        self,
+        formats: Sequence[CallFormat] = ANY_CALLS,
+        tools: Sequence[Tool] = (),
+        vocabulary: frozenset[str] = frozenset(),
+        ids: str = "call_",
+    ) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._bare = [it for it in formats if it.bare and tools]
+        self._strict: dict[str, list[CallFormat]] = {}
+        self._lax: dict[str, list[CallFormat]] = {}
+        for form in formats:
+            for marked, plain in zip(form.begins_of(vocabulary), form.begins, strict=True):
+                self._strict.setdefault(marked, []).append(form)
+                self._lax.setdefault(plain, []).append(form)
+        self.log = CallLog(ids)
+        self._text = ""
+        self._found: list[Found] = []
+        self._pieces: list[str] = []  # of arguments, not told yet
+        self._hold: StringIO | None = None  # text that becomes text again if it is no call
+        self._inside = self._ended = self._after = False
+        self._course = self._read()
+
+    @property
+    def called(self) -> int:
+        """How many calls there were, with one that is being written."""
+        return self.log.called
 
     @property
     def held(self) -> int:
         """How many characters have come of a call that has not ended."""
-        return self._begun.tell()
+        return self.log.size * self.log.open + (self._hold.tell() if self._hold else 0)
 
-    def feed(self, text: str) -> list[TextDelta | ToolCall]:
-        if self.held:
-            # Long calls come in thousands of pieces: only where two meet is new to look at.
-            self._begun.write(text)
-            met = self._end + text
-            self._end = met[1 - len(CLOSE) :]
-            if CLOSE not in met:
-                return []
-            text = self._taken()
-        self._held += text
-        found: list[TextDelta | ToolCall] = []
-        while self._step(found):
-            pass
+    def feed(self, text: str) -> list[Found]:
+        if self._hold is not None:
+            self._hold.write(text)
+        self._text += text.replace(SEAM, "") if self._inside else text
+        return self._go()
+
+    def finish(self, *, ended: bool = True) -> list[Found]:
+        """Return what was held back, now that nothing follows; a call may lack its last marker.
+
+        ended: the model ended its answer. Then a call whose arguments are not whole is told as it
+        is; of an answer that was cut off it is left.
+        """
+        self._ended = True
+        found = self._go()
+        if self.log.open:
+            if ended:
+                found.append(self.log.end())
+            else:
+                self.log.leave()
         return found
 
-    def finish(self) -> list[TextDelta | ToolCall]:
-        """Return what was held back, now that nothing follows; a call may lack its last marker."""
-        found: list[TextDelta | ToolCall] = []
-        held, self._held = self._taken() + self._held, ""
-        inside = held.partition(OPEN)[2]
-        call = self._call(inside) if held.startswith(OPEN) else None
-        if call is None:
-            self._add(found, held)
-        else:
-            found.append(call)
+    def _go(self) -> list[Found]:
+        next(self._course, None)
+        self._tell()
+        found, self._found = self._found, []
         return found
 
-    def _step(self, found: list[TextDelta | ToolCall]) -> bool:
-        before, opened, rest = self._held.partition(OPEN)
-        if not opened:
-            keep = held_back(self._held, (OPEN,))
-            shown = len(self._held) - keep
-            self._add(found, self._held[:shown])
-            self._held = self._held[shown:]
-            return False
-        self._add(found, before)
-        inside, closed, after = rest.partition(CLOSE)
-        if not closed:
-            self._begun.write(OPEN + rest)
-            self._end = rest[1 - len(CLOSE) :]
-            self._held = ""
-            return False
-        call = self._call(inside)
-        if call is None:
-            self._add(found, OPEN + inside + CLOSE)
+    def _read(self) -> Wait:
+        """Read the whole answer."""
+        if self._bare:
+            yield from self._begun_bare()
+        while True:
+            begins = self._lax if self.log.called else self._strict
+            at, marker = _first(self._text, begins)
+            if not marker:
+                if self._ended:
+                    self._show(self._take(len(self._text)))
+                    return
+                self._show(self._take(len(self._text) - held_back(self._text, tuple(begins))))
+                yield
+                continue
+            self._show(self._take(at))
+            self._take(len(marker))
+            yield from self._section(marker, begins[marker])
+
+    def _begun_bare(self) -> Wait:
+        """Read calls that begin the answer without a marker."""
+        self._enter("")
+        for form in self._bare:
+            try:
+                yield from self._calls(form, form.opens)
+            except _NoCall:
+                if self._hold is None:
+                    yield from self._rest_of_call(form)
+                    break
+                self._text = self._hold.getvalue().replace(SEAM, "")
+            else:
+                break
+        self._leave("")
+
+    def _section(self, marker: str, forms: Sequence[CallFormat]) -> Wait:
+        """Read the calls behind a marker; if there are none, the marker is text."""
+        plain, before = marker.replace(SEAM, ""), self.log.called
+        self._enter(marker)
+        for form in forms:
+            try:
+                yield from self._calls(form, plain)
+            except _NoCall:
+                if self._hold is None:
+                    yield from self._rest_of_call(form)
+                    break
+                if self.log.called > before:
+                    break
+                self._text = self._hold.getvalue().replace(SEAM, "")
+            else:
+                break
+        self._leave(plain if self.log.called == before else "")
+
+    def _enter(self, marker: str) -> None:
+        self._inside = True
+        self._hold = StringIO()
+        self._hold.write(self._text)
+        self._text = self._text.replace(SEAM, "")
+        self._marker = marker
+
+    def _leave(self, marker: str) -> None:
+        """Go on with text. marker: what had begun calls, where there were none."""
+        self._inside = False
+        if self._hold is not None:
+            self._text = self._hold.getvalue()
+            self._hold = None
+        self._show(marker)
+
+    def _settle(self) -> None:
+        """Note that all so far was calls: only what follows may be text again."""
+        self._hold = StringIO()
+        self._hold.write(self._text)
+
+    def _calls(self, form: CallFormat, begun: str) -> Wait:
+        """Read the calls of one section. begun: the marker that was read."""
+        count = 0
+        opened = bool(form.opens) and begun == form.opens
+        while True:
+            if not (yield from self._blank(also=",;" if count else "")):
+                if count:
+                    break
+                raise _NoCall
+            if count and form.ends and (yield from self._literal(form.ends)):
+                break
+            if count and not (form.plural or form.style == "object"):
+                break
+            if form.opens and not opened and not (yield from self._literal(form.opens)):
+                raise _NoCall
+            opened = False
+            before = self.log.called
+            yield from self._STYLES[form.style](self, form)
+            count += 1
+            if self.log.called > before:
+                self._after = True
+            self._settle()
+            if not (form.ends or form.plural):
+                break
+        self._settle()
+
+    def _object(self, form: CallFormat) -> Wait:
+        """Read a call that is JSON as a whole, or a list of them."""
+        if self._text[0] == "[":
+            self._take(1)
+            while (yield from self._blank(also=",")) and self._text[0] != "]":
+                yield from self._one_object(form)
+                self._settle()
+            if self._text:
+                self._take(1)
+            return
+        yield from self._one_object(form)
+
+    def _one_object(self, form: CallFormat) -> Wait:
+        if self._text[0] != "{":
+            raise _NoCall
+        self._take(1)
+        read = _Object(form)
+        while (yield from self._blank(also=",")):
+            if self._text[0] == "}":
+                self._take(1)
+                break
+            if read.begun and self._text[0] != '"':
+                break  # its last bracket is missing
+            yield from self._member(read)
+            read.first = False
+        if not read.begun:
+            if not read.name:
+                raise _NoCall
+            self._start(read.name, read.id)
+            self._more(read.arguments or "{}")
+        if self.log.open:
+            self._done()
+
+    def _member(self, read: _Object) -> Wait:
+        """Read a name and a value of a call that is JSON."""
+        form = read.form
+        key = yield from self._string()
+        if not (yield from self._blank()) or self._text[0] != ":":
+            raise _NoCall
+        self._take(1)
+        if not (yield from self._blank()):
+            raise _NoCall
+        value = self._text[0]
+        if not form.arguments and read.first:
+            read.name = key
+        if key in _NAME_KEYS and value == '"':
+            read.name = yield from self._string()
+            if form.bare and read.name not in self._tools:
+                raise _NoCall
+        elif key == "function" and value == "{":
+            yield from self._one_object(form)
+            read.begun = True
+        elif key in _ARGUMENT_KEYS or (read.name and not form.arguments):
+            yield from self._object_arguments(read)
+        elif key in _ID_KEYS and value == '"':
+            read.id = yield from self._string()
+        elif form.bare and read.first and key != "type":
+            raise _NoCall
         else:
-            found.append(call)
-        self._held = after
-        return True
+            yield from self._value(lambda _: None)
 
-    def _taken(self) -> str:
-        """Take out what has come of a call so far."""
-        begun, self._begun = self._begun.getvalue(), StringIO()
-        return begun
+    def _object_arguments(self, read: _Object) -> Wait:
+        """Read the arguments of a call that is JSON; some models write them as a text of JSON."""
+        value = self._text[0]
+        if value == '"':
+            read.arguments = yield from self._string()
+        elif read.name and value == "{":
+            self._start(read.name, read.id)
+            read.begun = True
+            yield from self._value(self._more)
+        else:
+            kept = StringIO()
+            yield from self._value(kept.write)
+            if value == "{":
+                read.arguments = kept.getvalue()
+            elif kept.getvalue() != "null":
+                raise _NoCall
 
-    def _call(self, text: str) -> ToolCall | None:
-        try:
-            value = json.loads(text.replace(SEAM, ""))
-        except (ValueError, RecursionError):
-            return None
-        name = value.get("name") if isinstance(value, dict) else None
-        if not isinstance(name, str) or not name:
-            return None
-        arguments = value.get("arguments", value.get("parameters", {}))
-        told = (
-            arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        )
-        self.called += 1
-        self._after = True
-        return ToolCall(name, told, f"call_{self.called}")
+    def _named(self, form: CallFormat) -> Wait:
+        """Read a name, and behind it JSON."""
+        header = yield from self._until(form.names, most=_MOST_HEADER)
+        name, id_ = header.strip(), ""
+        if form.id_before:
+            id_, _, name = header.strip().rpartition(form.id_before)
+        elif form.id_after:
+            name, _, id_ = name.partition(form.id_after)
+        elif form.numbered and (found := _NUMBERED.fullmatch(name)):
+            name, id_ = found[1], name
+        if form.says and name == form.says:
+            return
+        if not _NAME.fullmatch(name) or (form.bare and name not in self._tools):
+            raise _NoCall
+        begun = yield from self._blank()
+        if begun and self._text[0] == "{":
+            self._start(name, id_)
+            yield from self._value(self._more)
+        elif begun and self._text[0] == '"':
+            arguments = yield from self._string()
+            self._start(name, id_)
+            self._more(arguments)
+        elif form.closes and begun and (yield from self._literal(form.closes)):
+            self._start(name, id_)
+            self._more("{}")
+            self._done()
+            return
+        else:
+            raise _NoCall
+        self._done()
+        if form.closes:
+            yield from self._blank(also="`")
+            yield from self._literal(form.closes.lstrip("\n`"))
 
-    def _add(self, found: list[TextDelta | ToolCall], text: str) -> None:
+    def _tagged(self, form: CallFormat) -> Wait:
+        """Read a name, and behind it each argument between markers."""
+        name = yield from self._name()
+        if form.names:
+            yield from self._until(form.names, most=_MOST_HEADER)
+        yield from self._blank()
+        follows = [it for it in (form.key, form.closes or form.ends) if it]
+        while not any(self._text.startswith(it) for it in follows):
+            if self._ended or not any(it.startswith(self._text) for it in follows):
+                raise _NoCall
+            yield
+        if self._tools and name not in self._tools and not self._text.startswith(form.key):
+            raise _NoCall
+        self._start(name)
+        arguments = _Arguments(self._more)
+        while (yield from self._blank()):
+            # First what ends the call: in one format an argument begins like it.
+            if form.closes and (yield from self._literal(form.closes)):
+                break
+            if not (yield from self._literal(form.key)):
+                break
+            yield from self._tagged_argument(form, self._tools.get(name), arguments)
+        arguments.end()
+        self._done()
+
+    def _tagged_argument(self, form: CallFormat, tool: Tool | None, arguments: _Arguments) -> Wait:
+        header = yield from self._until(form.key_end, most=_MOST_HEADER)
+        key, _, kind = header.partition(form.typed) if form.typed else (header, "", "")
+        key = key.strip()
+        if form.value:
+            yield from self._blank()
+            yield from self._literal(form.value)
+        text = is_text(tool, key)
+        if kind:
+            text = kind.strip('"') in ("true", "string")
+        end = form.value_end.replace("{key}", key)
+        arguments.key(key)
+        if text:
+            self._more('"')
+            yield from self._until(end, _escaping(self._more), padded=form.padded)
+            self._more('"')
+        else:
+            value = yield from self._until(end, padded=form.padded)
+            self._more(json_of(value, text=text))
+
+    def _python(self, form: CallFormat) -> Wait:
+        """Read calls as Python writes them, in a list or one after the other."""
+        if self._text[0] == "{" or self._text[:2] == "[{":
+            yield from self._object(form)
+            return
+        if self._text[0] == "[":
+            self._take(1)
+            while (yield from self._blank(also=",")) and self._text[0] != "]":
+                yield from self._one_python(form)
+                self._settle()
+            if self._text:
+                self._take(1)
+            return
+        yield from self._one_python(form)
+
+    def _one_python(self, form: CallFormat) -> Wait:
+        name = yield from self._name()
+        if self._text[:1] != "(" or (form.bare and name not in self._tools):
+            raise _NoCall
+        self._take(1)
+        inside = StringIO()
+        yield from self._python_arguments(inside)
+        told = of_python(inside.getvalue(), self._tools.get(name))
+        if told is None:
+            raise _NoCall
+        self._start(name)
+        self._more(told)
+        self._done()
+
+    def _python_arguments(self, inside: StringIO) -> Wait:
+        """Read up to the bracket that ends the arguments."""
+        depth, quote = 0, ""
+        while True:
+            found = re.search(r"""\\|['"]|[()\[\]{}]""", self._text)
+            if found is None:
+                inside.write(self._take(len(self._text)))
+                yield from self._wait()
+                continue
+            mark = found[0]
+            if mark == "\\" and len(self._text) < found.end() + 1:
+                yield from self._wait()
+                continue
+            if not quote and not depth and mark == ")":
+                inside.write(self._take(found.start()))
+                self._take(1)
+                return
+            inside.write(self._take(found.end() + (mark == "\\")))
+            if quote:
+                quote = "" if mark == quote else quote
+            elif mark in "'\"":
+                quote = mark
+            elif mark != "\\":
+                depth += 1 if mark in "([{" else -1
+                if depth > _MOST_DEPTH:
+                    raise _NoCall
+
+    def _braces(self, form: CallFormat) -> Wait:
+        """Read a call in Gemma's form: a name, and arguments in braces without quotes of JSON."""
+        name = yield from self._name()
+        if self._text[:1] != "{":
+            raise _NoCall
+        self._start(name)
+        inside, quoted = StringIO(), False
+        while True:
+            stops = (form.quote,) if quoted else (form.quote, form.ends)
+            at, stop = _first(self._text, stops)
+            if not stop:
+                shown = len(self._text) - (0 if self._ended else held_back(self._text, stops))
+                inside.write(self._take(shown))
+                if self._ended:
+                    break
+                yield
+                continue
+            if stop == form.ends:
+                inside.write(self._take(at))
+                break
+            inside.write(self._take(at + len(stop)))
+            quoted = not quoted
+        values = of_braces(inside.getvalue(), form.quote)
+        if values is None and self._ended and self._text == "":
+            self._more(inside.getvalue())
+            raise _NoCall  # it is not whole
+        self._more(inside.getvalue() if values is None else json.dumps(values, ensure_ascii=False))
+        self._done()
+
+    _STYLES: Final[Mapping[str, Callable[[CallReader, CallFormat], Wait]]] = {
+        "object": _object,
+        "named": _named,
+        "tagged": _tagged,
+        "python": _python,
+        "braces": _braces,
+    }
+
+    def _rest_of_call(self, form: CallFormat) -> Wait:
+        """Read a call whose arguments are broken up to its end; it is told as it was written."""
+        self._hold = None
+        end = form.closes or form.ends
+        if end:
+            with suppress(_NoCall):
+                yield from self._until(end, self._more)
+        else:
+            while not self._ended:
+                self._more(self._take(len(self._text)))
+                yield
+            self._more(self._take(len(self._text)))
+        if not self._ended:
+            self._done()
+
+    def _start(self, name: str, id_: str = "") -> None:
+        """Begin a call: from here on it is one, whatever follows."""
+        self._hold = None
+        self._found.append(self.log.begin(name, id_))
+
+    def _more(self, text: str) -> None:
+        if text:
+            self._pieces.append(text)
+
+    def _tell(self) -> None:
+        if self._pieces:
+            self._found.append(self.log.more("".join(self._pieces)))
+            self._pieces.clear()
+
+    def _done(self) -> None:
+        self._tell()
+        self._found.append(self.log.end())
+        self._settle()
+
+    def _show(self, text: str) -> None:
         """Add text, without the empty lines between calls, which are no part of an answer."""
+        text = text.replace(SEAM, "")
         if self._after:
             text = text.lstrip()
             self._after = not text
         if text:
-            found.append(TextDelta(text))
+            self._found.append(TextDelta(text))
+
+    def _take(self, count: int) -> str:
+        taken, self._text = self._text[:count], self._text[count:]
+        return taken
+
+    def _wait(self) -> Wait:
+        """Wait for more. Raises _NoCall where nothing follows."""
+        if self._ended:
+            raise _NoCall
+        yield
+
+    def _blank(self, also: str = "") -> Generator[None, None, bool]:
+        """Skip blanks; tells whether anything follows them."""
+        while True:
+            self._text = self._text.lstrip(" \t\r\n" + also)
+            if self._text or self._ended:
+                return bool(self._text)
+            yield
+
+    def _literal(self, literal: str) -> Generator[None, None, bool]:
+        """Take a marker; tells whether it is there."""
+        while not self._text.startswith(literal):
+            if self._ended or not literal.startswith(self._text):
+                return False
+            yield
+        self._take(len(literal))
+        return True
+
+    def _name(self) -> Generator[None, None, str]:
+        """Take a name, and wait for what comes behind it."""
+        while (found := _NAME_PART.match(self._text)) and found.end() == len(self._text):
+            if len(self._text) > _MOST_HEADER:
+                raise _NoCall
+            yield from self._wait()
+        name = self._take(found.end() if found else 0)
+        if not _NAME.fullmatch(name):
+            raise _NoCall
+        return name
+
+    def _until(
+        self,
+        literal: str,
+        to: Callable[[str], None] | None = None,
+        *,
+        most: int = 0,
+        padded: bool = False,
+    ) -> Generator[None, None, str]:
+        """Take the text before a marker, and the marker; returns the text, or passes it `to`.
+
+        most: characters of it. padded: a line break at either end is no part of it.
+        """
+        kept = StringIO()
+        give: Callable[[str], object] = to or kept.write
+        if padded:
+            while not self._text:
+                yield from self._wait()
+            if self._text[0] == "\n":
+                self._take(1)
+        ends = (literal, "\n" + literal) if padded else (literal,)
+        while True:
+            at, found = _first(self._text, ends)
+            if found:
+                give(self._take(at))
+                self._take(len(found))
+                return kept.getvalue()
+            give(self._take(len(self._text) - held_back(self._text, ends)))
+            if most and kept.tell() + len(self._text) > most:
+                raise _NoCall
+            yield from self._wait()
+
+    def _string(self) -> Generator[None, None, str]:
+        """Take a text in JSON."""
+        kept = StringIO()
+        yield from self._text_of_json(kept.write)
+        try:
+            value = json.loads(kept.getvalue())
+        except ValueError as error:
+            raise _NoCall from error
+        return str(value)
+
+    def _value(self, to: Callable[[str], object]) -> Wait:
+        """Take one JSON value, and pass it on as it comes."""
+        closing: list[str] = []
+        while True:
+            found = re.search(r'["{}\[\]]', self._text)
+            if not closing and (found is None or found.start()):
+                yield from self._scalar(to)
+                return
+            end = found.start() if found else len(self._text)
+            if not _PLAIN.fullmatch(self._text, 0, end):
+                raise _NoCall
+            to(self._take(end))
+            if found is None:
+                yield from self._wait()
+                continue
+            mark = found[0]
+            if mark == '"':
+                yield from self._text_of_json(to)
+            elif mark in "{[":
+                closing.append("}" if mark == "{" else "]")
+                to(self._take(1))
+            elif mark == closing.pop():
+                to(self._take(1))
+            else:
+                raise _NoCall
+            if len(closing) > _MOST_DEPTH:
+                raise _NoCall
+            if not closing:
+                return
+
+    def _scalar(self, to: Callable[[str], object]) -> Wait:
+        """Take a number, true, false or null."""
+        while (found := re.search(r"[^-\w.+]", self._text)) is None:
+            yield from self._wait()
+        word = self._take(found.start())
+        try:
+            json.loads(word)
+        except ValueError as error:
+            raise _NoCall from error
+        to(word)
+
+    def _text_of_json(self, to: Callable[[str], object]) -> Wait:
+        """Take a text of JSON with its quotes; line breaks, which JSON forbids, are escaped."""
+        if self._text[:1] != '"':
+            raise _NoCall
+        to(self._take(1))
+        while True:
+            found = re.search(r'["\\]', self._text)
+            end = found.start() if found else len(self._text)
+            to(_CONTROL.sub(lambda it: json.dumps(it[0])[1:-1], self._take(end)))
+            if found is None:
+                yield from self._wait()
+            elif found[0] == '"':
+                to(self._take(1))
+                return
+            else:
+                while len(self._text) < 2:
+                    yield from self._wait()
+                to(self._take(2))
+
+
+def _first(text: str, markers: Sequence[str] | Mapping[str, object]) -> tuple[int, str]:
+    """Find the first of the markers, of those at one place the longest; "" where there is none."""
+    found = [(at, -len(it), it) for it in markers if (at := text.find(it)) >= 0]
+    if not found:
+        return -1, ""
+    at, _, marker = min(found)
+    return at, marker
+
+
+def _escaping(to: Callable[[str], None]) -> Callable[[str], None]:
+    """Return what passes a text on as it stands in JSON."""
+    return lambda text: to(json.dumps(text, ensure_ascii=False)[1:-1])

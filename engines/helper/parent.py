@@ -16,7 +16,7 @@ from typing import IO, Final
 from engines.cancel import CancelToken
 
 _ROOT: Final = Path(__file__).parents[2]
-_SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}
+_SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"}
 """A process that opens files of strangers has no use for them."""
 
 

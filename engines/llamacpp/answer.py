@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing
+from secrets import token_hex
 from time import perf_counter
 
 from engines.cancel import CancelToken
@@ -11,7 +12,8 @@ from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
-from engines.llamacpp.loaded import Loaded
+from engines.llamacpp.loaded import AnswerSlot, Loaded
+from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
@@ -26,18 +28,21 @@ def answer(
 ) -> Generator[Event, None, None]:
     """Yield the events of `Engine.chat`, from a model that is held until the last of them.
 
-    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong and EngineFailed.
+    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong, Unsupported, EngineFailed.
     """
     with lent as loaded:
         began, seed = perf_counter(), actual_seed(request.sampling)
         try:
-            prompt = loaded.prompter.write(request, loaded.cache.known(request.chat), cancel)
+            prompt = loaded.prompter.write(request, loaded.known(request.chat), cancel)
         except Cancelled:
             yield PromptReady(0, 0)
             yield _nothing(loaded, request, seed)
             return
-        with closing(_sampler(loaded, request, prompt, seed)) as sampler:
-            it = _Answer(loaded, request, prompt, sampler, cancel)
+        with (
+            closing(_sampler(loaded, request, prompt, seed)) as sampler,
+            loaded.slot(prompt.tokens, request.chat, request.mtp) as slot,
+        ):
+            it = _Answer(loaded, slot, request, prompt, sampler, cancel)
             yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
             try:
                 with closing(it.draw()) as tokens:
@@ -46,7 +51,7 @@ def answer(
                         if it.writer.stopped:
                             break
                 if not it.writer.stopped:
-                    yield from it.writer.finish(ended=it.decoding.finish == "stop")
+                    yield from it.finish()
             finally:
                 it.remember()
             yield it.done(began, seed)
@@ -61,49 +66,70 @@ class _Answer:
     def __init__(
         self,
         loaded: Loaded,
+        slot: AnswerSlot,
         request: ChatRequest,
         prompt: Prompt,
         sampler: Sampler,
         cancel: CancelToken,
     ) -> None:
         self._loaded = loaded
+        self._cache = slot.cache
         self._request = request
         self._prompt = prompt
         self._piece = loaded.model.vocabulary.piece
+        # In a prompt as it is, markers mean nothing.
+        self._markers = loaded.markers if request.prompt is None else {}
         self._tokens: list[int] = []
-        self.cached = loaded.cache.reuse(prompt.tokens, request.chat)
-        self._speculation = _speculation(loaded, request)
+        self.cached = len(slot.cache.tokens)
+        with loaded.scheduler.alone():
+            self._speculation = _speculation(slot, request)
         self.decoding = Decoding(
             loaded.context,
-            loaded.cache,
+            slot.cache,
             loaded.model.vocabulary,
             sampler,
             self._speculation,
             cancel,
         )
-        stops = (*request.stop, *loaded.dialect.stops)
-        calls = CallReader() if request.tools else None
-        self.writer = Writer(loaded.dialect.splitter(prompt.rendered), stops, calls)
+        stops = (*request.stop, *(loaded.dialect.stops if request.prompt is None else ()))
+        calls = _call_reader(loaded, request)
+        splitter = loaded.dialect.splitter(prompt.rendered, calls)
+        self.writer = Writer(splitter, stops, calls)
+        self._logprobs: AttachedLogprobs | None = None
+        if isinstance(sampler, LogprobSampler):
+            self._logprobs = AttachedLogprobs(sampler, splitter)
 
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
         prompt = self._prompt
-        return self.decoding.tokens(prompt.tokens, self._request.max_tokens, stable=prompt.stable)
+        return self._loaded.scheduler.tokens(
+            self.decoding, prompt.tokens, self._request.max_tokens, prompt.stable
+        )
 
     def take(self, token: int) -> Sequence[Event]:
         """Take the next token; returns what it adds to the text, and news of the drafts."""
         self._tokens.append(token)
-        deltas = self.writer.feed(self._piece(token), self._loaded.markers.get(token, ""))
+        if self._logprobs is not None:
+            self._logprobs.take()
+        deltas = self._told(self.writer.feed(self._piece(token), self._markers.get(token, "")))
         if self._speculation is None or self.writer.stopped:
             return deltas
         news = self._speculation.news()
         return [*deltas, news] if news else deltas
 
+    def finish(self) -> Sequence[Event]:
+        """Return what of the text was held back, now that nothing follows."""
+        return self._told(self.writer.finish(ended=self.decoding.finish == "stop"))
+
+    def _told(self, deltas: Sequence[Event]) -> Sequence[Event]:
+        return deltas if self._logprobs is None else self._logprobs.attached(deltas)
+
     def remember(self) -> None:
         """Note the answer's tokens, for when the next prompt of the chat holds its text."""
         known = self._tokens[: self.writer.known]
-        self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
-        self._loaded.cache.expect([*self._prompt.tokens, *known])
+        if self._request.prompt is None:
+            self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
+        self._cache.expect([*self._prompt.tokens, *known])
 
     def done(self, began: float, seed: int) -> Done:
         """Return the last event. began: by `time.perf_counter`."""
@@ -142,30 +168,40 @@ def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
 
 
 def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) -> Sampler:
-    """Open the sampler of this answer. Raises GrammarInvalid."""
+    """Open the sampler of this answer. Raises GrammarInvalid, Unsupported."""
     begun: list[int] = []
-    last = request.messages[-1]
-    if request.sampling.grammar is not None and last.role == "assistant":
+    last = request.messages[-1] if request.prompt is None else None
+    if request.sampling.guided and last is not None and last.role == "assistant":
         # The grammar also holds for what is gone on with.
         begun = loaded.model.vocabulary.tokenise(last.text)
-    sampler = open_sampler(
-        loaded.native, loaded.model, request.sampling, seed, prior=prompt.tokens, begun=begun
-    )
-    return steered(loaded, request, prompt, sampler)
+    native, model, sampling = loaded.native, loaded.model, request.sampling
+    sampler = open_sampler(native, model, sampling, seed, prior=prompt.tokens, begun=begun)
+    if request.prompt is None:
+        sampler = steered(loaded, request, prompt, sampler)
+    if sampling.logprobs is None:
+        return sampler
+    return LogprobSampler(native, model, sampler, sampling.logprobs)
 
 
-def _speculation(loaded: Loaded, request: ChatRequest) -> Speculation | None:
+def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
+    """Make the reader of this answer's calls; None where it may ask for no tool."""
+    if not request.tools or request.tool_choice == "none":
+        return None
+    return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
+
+
+def _speculation(slot: AnswerSlot, request: ChatRequest) -> Speculation | None:
     """Begin the drafting of this answer; None if nothing shall or can draft."""
     if request.mtp != "off":
-        loaded.choose(request.mtp)
-    if loaded.speculation is None:
+        slot.choose(request.mtp)
+    if slot.speculation is None:
         return None
-    loaded.speculation.begin(request.mtp, request.depth, loaded.cache.tokens)
-    return loaded.speculation if loaded.speculation.drafts(request.mtp) else None
+    slot.speculation.begin(request.mtp, request.depth, slot.cache.tokens)
+    return slot.speculation if slot.speculation.drafts(request.mtp) else None
 
 
 def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:
-    able = loaded.speculation
+    able = loaded.slots[0].speculation
     line = able.standing if able is not None else loaded.report.mtp_line
     reason = truth.OFF if request.mtp == "off" else line
     return MtpReport(request.mtp, active=False, reason=reason, kind=loaded.report.mtp)

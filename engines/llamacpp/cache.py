@@ -1,10 +1,10 @@
-"""The KV cache: the tokens it holds, and how many of the next prompt need no evaluation."""
+"""The KV cache: the tokens that a sequence holds, and how many of a prompt need no evaluation."""
 
 from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import time_ns
@@ -20,9 +20,6 @@ from engines.llamacpp.resume.records import StateKey, StateRecord
 from engines.llamacpp.resume.states import StateFile, StateFolder
 
 logger = logging.getLogger(__name__)
-
-_MARK: Final = 1
-"""The sequence of a marked state; the one that answers are written in is 0."""
 
 _COPIED: Final = 32
 """The tokens copied from memory or disk in the time that one takes to evaluate, or more."""
@@ -104,13 +101,41 @@ class DraftingState(Protocol):
     def restore(self, saved: bytearray | None) -> None: ...
 
 
+def open_caches(
+    api: Any,
+    context: Context,
+    model: Model,
+    *,
+    memory_bytes: int = 0,
+    folder: StateFolder | None = None,
+    key: StateKey | None = None,
+    drafting: Sequence[DraftingState] = (),
+) -> list[KvCache]:
+    """Make a cache for each sequence of a context.
+
+    memory_bytes: of them all, for sequences in memory that are not live, and for checkpoints.
+    folder: takes what leaves memory, if its chat has a name; under `key`. drafting: one for each.
+    """
+    # What goes back by itself needs no checkpoints.
+    for_checkpoints = memory_bytes // 2 if model.recurrent or model.sliding_window else 0
+    kept = Kept(memory_bytes - for_checkpoints, folder, key)
+    caches: list[KvCache] = []
+    for sequence in range(context.sequences):
+        drafts = drafting[sequence] if drafting else None
+        budget = for_checkpoints // context.sequences
+        caches.append(KvCache(api, context, model, kept, sequence, budget, caches, drafts))
+    return caches
+
+
 class KvCache:
-    """The KV cache of the context's one sequence, and those of sequences that were live before.
+    """The KV cache of one of the context's sequences, the live one here.
 
     tokens: what the live sequence holds. It is the same list for as long as the cache exists.
+    chat: whose it is, None for nobody's.
     recurrent: whether the model has a state that cannot be cut.
-    memory_bytes: for sequences in memory that are not live, and for checkpoints.
-    folder: takes what leaves memory, if its chat has a name; under `key`.
+    kept: sequences that were live before, in any of the caches. caches: all of them, this one
+    included, whose live sequences may begin like a prompt, too.
+    checkpoint_bytes: for checkpoints of the live sequence.
     drafting: keeps something of the live sequence as well. It gets that back, or None, whenever
     another sequence becomes the live one.
     """
@@ -120,22 +145,24 @@ class KvCache:
         api: Any,
         context: Context,
         model: Model,
-        *,
-        memory_bytes: int = 0,
-        folder: StateFolder | None = None,
-        key: StateKey | None = None,
-        drafting: DraftingState | None = None,
+        kept: Kept,
+        sequence: int,
+        checkpoint_bytes: int,
+        caches: Sequence[KvCache],
+        drafting: DraftingState | None,
     ) -> None:
         self._api = api
         self._context = context
+        self.sequence = sequence
+        # Where it is needed, each has another one for a marked state.
+        self._mark = context.sequences + sequence
         self._sliding_window = model.sliding_window
         self.recurrent = model.recurrent
-        self._native = NativeState(api, context)
-        # What goes back by itself needs no checkpoints.
-        for_checkpoints = memory_bytes // 2 if self.recurrent or self._sliding_window else 0
-        self._checkpoints = StateCheckpoints(for_checkpoints)
-        self._kept = Kept(memory_bytes - for_checkpoints, folder, key)
-        self._chat: str | None = None
+        self._native = NativeState(api, context, sequence)
+        self._checkpoints = StateCheckpoints(checkpoint_bytes)
+        self._kept = kept
+        self._caches = caches
+        self.chat: str | None = None
         self._ahead: tuple[int, ...] = ()
         self._marked: int | None = None
         self.tokens: list[int] = []
@@ -145,23 +172,29 @@ class KvCache:
         """Hold as much of what `prompt` begins with as can be had; returns how many tokens.
 
         The sequence that is live before may be put into memory, and one from there or from the
-        disk become the live one in its place. chat: whose it is from now on.
+        disk become the live one in its place, or a copy of one that is live beside it. chat: whose
+        it is from now on.
         """
         self._forget_deleted()
         keep = self._live_cut(prompt).keep
         better = self._better(prompt, keep)
+        copied = isinstance(better, KvCache)
+        if isinstance(better, KvCache):
+            better = better._live_record()
         if better is not None:
             self._kept.release(better)
         self._leave(keep if better is None else 0, chat)
         if better is not None and not self._make_live(better):
             better = None
         cut = self._live_cut(prompt)
-        if isinstance(better, StateRecord) and (
-            better.chat not in {None, chat} or _loses_much(len(better.tokens), cut.keep)
+        if (
+            not copied
+            and isinstance(better, StateRecord)
+            and (better.chat not in {None, chat} or _loses_much(len(better.tokens), cut.keep))
         ):
             self._kept.add(better)
         self._cut(cut)
-        self._chat, self._ahead = chat, ()
+        self.chat, self._ahead = chat, ()
         return len(self.tokens)
 
     @property
@@ -174,9 +207,17 @@ class KvCache:
         held = len(self.tokens)
         self._ahead = tuple(tokens[held:]) if list(tokens[:held]) == self.tokens else ()
 
+    def keeps(self, prompt: Sequence[int]) -> int:
+        """Count how many tokens of `prompt` would stay of the live sequence."""
+        return self._live_cut(prompt).keep
+
+    def loses(self, prompt: Sequence[int]) -> bool:
+        """Whether to go on with `prompt` here would cost much of the live sequence."""
+        return _loses_much(len(self.tokens), self.keeps(prompt))
+
     def known(self, chat: str | None) -> list[list[int]]:
-        """The tokens of this chat's conversations that are live, in memory or on disk."""
-        live = [[*self.tokens, *self._ahead]] if chat == self._chat else []
+        """The tokens of this chat's conversations that are live in any cache, or were kept."""
+        live = [[*one.tokens, *one._ahead] for one in self._caches if chat == one.chat]
         return live + self._kept.known(chat)
 
     def checkpoint(self) -> None:
@@ -199,7 +240,9 @@ class KvCache:
         if self._context.marks:
             here = self._marked = len(self.tokens)
             # Between these two positions there are no cells of the attention to share.
-            self._api.llama_memory_seq_cp(self._context.memory, 0, _MARK, here, here)
+            self._api.llama_memory_seq_cp(
+                self._context.memory, self.sequence, self._mark, here, here
+            )
 
     def roll_back(self, length: int) -> list[int]:
         """Drop what the last evaluation added behind the first `length` tokens.
@@ -213,8 +256,10 @@ class KvCache:
         held = length if self._marked is None else self._marked
         again = self.tokens[held:length]
         if self._marked is not None:
-            self._api.llama_memory_seq_cp(self._context.memory, _MARK, 0, held, held)
-        if not self._api.llama_memory_seq_rm(self._context.memory, 0, held, -1):
+            self._api.llama_memory_seq_cp(
+                self._context.memory, self._mark, self.sequence, held, held
+            )
+        if not self._api.llama_memory_seq_rm(self._context.memory, self.sequence, held, -1):
             raise RuntimeError("the KV cache did not give back the tokens of a draft")
         del self.tokens[held:]
         self._checkpoints.cut(held)
@@ -237,7 +282,7 @@ class KvCache:
             lengths = [length for length in self._checkpoints.lengths if length <= sure]
             self._cut(Cut(max(lengths, default=0), from_checkpoint=bool(lengths)))
             return
-        held = int(self._api.llama_memory_seq_pos_max(self._context.memory, 0)) + 1
+        held = self._last_position() + 1
         self.tokens[:] = [*self.tokens, *tried][:held]
         if keep is not None:
             self.roll_back(keep)
@@ -245,7 +290,7 @@ class KvCache:
     def clear(self) -> None:
         """Drop everything, and belong to no chat."""
         self._empty()
-        self._chat, self._ahead = None, ()
+        self.chat, self._ahead = None, ()
         self._restore_drafting(None)
 
     def put_aside(self) -> None:
@@ -269,7 +314,7 @@ class KvCache:
         """Go on in another context, an empty one, with what was lifted from the one before."""
         self._context = context
         self._drafting = drafting
-        self._native = NativeState(self._api, context)
+        self._native = NativeState(self._api, context, self.sequence)
         if record is None:
             self.clear()
         else:
@@ -281,7 +326,7 @@ class KvCache:
         May take a second for each GB.
         """
         self._forget_deleted()
-        if self._kept.wanted_on_disk(self._chat, array("i", self.tokens)):
+        if self._kept.wanted_on_disk(self.chat, array("i", self.tokens)):
             record = self._live_record()
             if record is not None:
                 self._kept.store(record)
@@ -292,7 +337,9 @@ class KvCache:
             self.tokens,
             prompt,
             self._checkpoints.lengths,
-            first_position=int(self._api.llama_memory_seq_pos_min(self._context.memory, 0)),
+            first_position=int(
+                self._api.llama_memory_seq_pos_min(self._context.memory, self.sequence)
+            ),
             sliding_window=self._sliding_window,
             recurrent=self.recurrent,
         )
@@ -306,21 +353,30 @@ class KvCache:
         if cut.from_checkpoint:
             state = self._checkpoints.at(cut.keep).state
             done = self._native.write(state, partial=True)
-        if not done or not self._api.llama_memory_seq_rm(memory, 0, cut.keep, -1):
+        if not done or not self._api.llama_memory_seq_rm(memory, self.sequence, cut.keep, -1):
             self.clear()
             return
         del self.tokens[cut.keep :]
         self._checkpoints.cut(cut.keep)
 
-    def _better(self, prompt: Sequence[int], keep: int) -> StateRecord | StateFile | None:
-        """Find a sequence that is not live, with so many more tokens to keep that a copy pays."""
+    def _better(self, prompt: Sequence[int], keep: int) -> StateRecord | StateFile | KvCache | None:
+        """Find a sequence that is not live here, with so many more to keep that a copy pays."""
         most, best = keep, None
         # None without the next token of the prompt can keep more than stays as it is.
-        for tokens, checkpoints, found in self._kept.having(prompt[keep], keep):
+        for tokens, checkpoints, found in self._having(prompt[keep], keep):
             expected = self._expected(tokens, prompt, checkpoints)
             if expected > most and (expected - keep) * _COPIED >= len(tokens):
                 most, best = expected, found
         return best
+
+    def _having(
+        self, token: int, place: int
+    ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile | KvCache]]:
+        """Yield sequences with `token` at `place`, as `Kept.having`: first those that are live."""
+        for one in self._caches:
+            if one is not self and len(one.tokens) > place and one.tokens[place] == token:
+                yield one.tokens, one._checkpoints.lengths, one
+        yield from self._kept.having(token, place)
 
     def _expected(self, held: Sequence[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
         """Count the prompt's tokens that stay once `held` is live: a state has just one window."""
@@ -342,7 +398,7 @@ class KvCache:
         self._empty()
         held = 0
         if self._native.write(record.state):
-            held = int(self._api.llama_memory_seq_pos_max(self._context.memory, 0)) + 1
+            held = self._last_position() + 1
         if held != len(record.tokens):
             logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
             self._kept.discard(found)
@@ -359,9 +415,14 @@ class KvCache:
 
     def _empty(self) -> None:
         self._marked = None
-        self._api.llama_memory_clear(self._context.memory, False)
+        self._api.llama_memory_seq_rm(self._context.memory, self.sequence, -1, -1)
+        if self._context.marks:
+            self._api.llama_memory_seq_rm(self._context.memory, self._mark, -1, -1)
         self.tokens.clear()
         self._checkpoints.cut(0)
+
+    def _last_position(self) -> int:
+        return int(self._api.llama_memory_seq_pos_max(self._context.memory, self.sequence))
 
     def _leave(self, keep: int, chat: str | None) -> None:
         """Copy the live sequence if going on loses much of it, or it changes hands.
@@ -369,7 +430,7 @@ class KvCache:
         To memory; a chat that is too large for that goes to disk, but only once another one is
         turned to, not at each change of its own.
         """
-        changes_hands = self._chat is not None and chat != self._chat
+        changes_hands = self.chat is not None and chat != self.chat
         if _loses_much(len(self.tokens), keep) or (changes_hands and len(self.tokens) >= WORTH):
             size = self._native.size() + self._checkpoints.size
             takes = self._kept.takes(size, for_disk=changes_hands)
@@ -391,7 +452,7 @@ class KvCache:
             array("i", self.tokens),
             state,
             self._checkpoints.kept,
-            self._chat,
+            self.chat,
             self._drafting.save() if self._drafting is not None else None,
             time_ns(),
             self._ahead,
@@ -400,8 +461,8 @@ class KvCache:
     def _forget_deleted(self) -> None:
         """Drop the sequences of chats that were deleted meanwhile."""
         self._kept.forget_deleted()
-        if self._kept.is_deleted(self._chat):
-            self._chat = None
+        if self._kept.is_deleted(self.chat):
+            self.chat = None
 
 
 def _loses_much(held: int, keep: int) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,27 @@ class AbortFlag:
     def set(self) -> None:
         self._bytes[0] = b"\1"
 
+    def clear(self) -> None:
+        self._bytes[0] = b"\0"
+
     @property
     def address(self) -> int:
         return ctypes.addressof(self._bytes)
 
 
 def context_params(api: Any, plan: LoadPlan) -> Any:
-    """Fill llama_context_params with what the contexts of a model and of its drafter share."""
+    """Fill llama_context_params with what the contexts of a model and of its drafter share.
+
+    Each sequence has a stream of its own in the KV cache, with room for the plan's context: in one
+    stream for all, each token would be compared with the cells of all sequences.
+    """
     params = api.llama_context_default_params()
-    params.n_ctx = plan.context
-    params.n_batch = params.n_ubatch = min(plan.batch, plan.context)
-    params.n_seq_max = params.n_outputs_max = 1
+    params.n_seq_max = sequences = max(1, plan.parallel)
+    params.n_ctx = plan.context * sequences
+    params.kv_unified = False
+    params.n_batch = params.n_ubatch = max(sequences, min(plan.batch, plan.context))
+    # llama.cpp ends the process where a sequence could not have a row of logits.
+    params.n_outputs_max = sequences
     params.n_threads = plan.threads
     params.n_threads_batch = plan.batch_threads
     params.flash_attn_type = _FLASH_ATTENTION_AUTO
@@ -55,21 +66,49 @@ def context_params(api: Any, plan: LoadPlan) -> Any:
     return params
 
 
-class Batch:
-    """Tokens of one sequence for llama_decode, in arrays that belong to Python.
+@dataclass(frozen=True, slots=True)
+class BatchPart:
+    """What one evaluation has of one sequence: `tokens` from position `start` on.
 
-    llama_batch_free must never see it. width: values of the hidden state that goes with each
-    token, 0 for none. tokens: whether there are tokens at all, or hidden states alone.
+    outputs: how many of them, the last ones, get logits to draw from.
     """
 
-    def __init__(self, api: Any, size: int, width: int = 0, *, tokens: bool = True) -> None:
+    tokens: Sequence[int]
+    start: int
+    outputs: int = 0
+    sequence: int = 0
+
+
+class Batch:
+    """Tokens of one or more sequences for llama_decode, in arrays that belong to Python.
+
+    llama_batch_free must never see it. width: values of the hidden state that goes with each
+    token, 0 for none. tokens: whether there are tokens at all, or hidden states alone. sequences:
+    how many there are; sequence: the one that all tokens belong to at first.
+    """
+
+    def __init__(
+        self,
+        api: Any,
+        size: int,
+        width: int = 0,
+        *,
+        tokens: bool = True,
+        sequences: int = 1,
+        sequence: int = 0,
+    ) -> None:
         self._tokens = (ctypes.c_int32 * size)()
         self._positions = (ctypes.c_int32 * (size if tokens else _POSITIONS * size))()
         self._outputs: Any = (ctypes.c_int8 * size)()
-        self._sequence = (ctypes.c_int32 * 1)(0)
+        numbers = range(max(sequences, sequence + 1))
+        self._numbers = (ctypes.c_int32 * len(numbers))(*numbers)
         pointer = ctypes.POINTER(ctypes.c_int32)
         self._sequence_counts = (ctypes.c_int32 * size)(*[1] * size)
-        self._sequences = (pointer * size)(*[ctypes.cast(self._sequence, pointer)] * size)
+        self._sequences = (pointer * size)()
+        # Pointers as the numbers that they are: to make objects of them takes longer than a call.
+        self._sequence_at = (ctypes.c_size_t * size).from_buffer(self._sequences)
+        self._sequence_at[:] = [self._address_of(sequence)] * size
+        self._laid = [sequence] * size
         self.hidden = (ctypes.c_float * (size * width))()
         self.native = api.llama_batch(
             0,
@@ -83,15 +122,21 @@ class Batch:
 
     def fill(self, tokens: Sequence[int], start: int, outputs: int) -> None:
         """Hold `tokens` from position `start` on; the last `outputs` of them give logits."""
-        count = len(tokens)
-        self.native.n_tokens = count
-        if count == 1:
-            # Most calls are for one, and by slices it takes three times as long.
-            self._tokens[0], self._positions[0], self._outputs[0] = tokens[0], start, outputs
-            return
-        self._tokens[:count] = list(tokens)
-        self._positions[:count] = list(range(start, start + count))
-        self._outputs[:count] = bytes(count - outputs) + b"\1" * outputs
+        self.native.n_tokens = len(tokens)
+        self._put(0, tokens, start, outputs)
+
+    def fill_parts(self, parts: Iterable[BatchPart]) -> None:
+        """Hold the tokens of several sequences, part behind part."""
+        at = 0
+        for part in parts:
+            count = len(part.tokens)
+            end = at + count
+            if self._laid[at:end] != (laid := [part.sequence] * count):
+                self._laid[at:end] = laid
+                self._sequence_at[at:end] = [self._address_of(part.sequence)] * count
+            self._put(at, part.tokens, part.start, part.outputs)
+            at = end
+        self.native.n_tokens = at
 
     def fill_states(self, start: int, count: int) -> None:
         """Hold `count` hidden states from position `start` on, which give no logits."""
@@ -99,6 +144,19 @@ class Batch:
         self.native.n_tokens = count
         # Only models whose positions have four parts read all of them: text is the same in three.
         self._positions[: _POSITIONS * count] = [*positions, *positions, *positions, *[0] * count]
+
+    def _put(self, at: int, tokens: Sequence[int], start: int, outputs: int) -> None:
+        count = len(tokens)
+        if count == 1:
+            # Most calls are for one, and by slices it takes three times as long.
+            self._tokens[at], self._positions[at], self._outputs[at] = tokens[0], start, outputs
+            return
+        self._tokens[at : at + count] = list(tokens)
+        self._positions[at : at + count] = list(range(start, start + count))
+        self._outputs[at : at + count] = bytes(count - outputs) + b"\1" * outputs
+
+    def _address_of(self, sequence: int) -> int:
+        return ctypes.addressof(self._numbers) + sequence * ctypes.sizeof(ctypes.c_int32)
 
 
 class NativeContext:
@@ -130,10 +188,11 @@ class NativeContext:
 
 
 class Context(NativeContext):
-    """One sequence of tokens being evaluated by a model; sizes in tokens.
+    """Sequences of tokens being evaluated by a model, each of up to `size` tokens.
 
-    drafts: most tokens that can be evaluated on trial and taken back. marks: whether a recurrent
-    state goes back as a whole, to where it was marked, and not token by token (`KvCache.mark`).
+    sequences: how many there are. batch_size: most tokens in one evaluation. drafts: most tokens of
+    a sequence that can be evaluated on trial and taken back. marks: whether a recurrent state goes
+    back as a whole, to where it was marked, and not token by token (`KvCache.mark`).
     """
 
     def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
@@ -141,57 +200,99 @@ class Context(NativeContext):
         self._llama_decode = api.llama_decode
         self._keep_hidden = native.extra.llama_set_embeddings_nextn
         self._keep_layer = native.layers.keep
-        self._kept: tuple[int, ...] = ()
+        self._every_row: dict[int, bool] = {}
+        self._layers: dict[int, tuple[int, ...]] = {}
+        self._kept: set[int] = set()
+        self._rows = {0: 0}
         params = context_params(api, plan)
+        self.sequences = int(params.n_seq_max)
         # llama.cpp ends the process where a batch asks for more rows of logits than it was told,
         # and where the way back of a recurrent state does not fit a batch with a token before it.
         drafts = max(0, min(plan.draft_max, params.n_batch - (2 if model.recurrent else 1)))
-        params.n_outputs_max = 1 + drafts
+        self._most_outputs = params.n_outputs_max = min(
+            params.n_batch, self.sequences * (1 + drafts)
+        )
         guessed = plan.drafter is not None or model.predicts
         states = model.keeps_states and guessed
         params.n_rs_seq = drafts if states else 0
         self.marks = model.recurrent and drafts > 0 and not states
         if self.marks:
-            # A second sequence has the marked state, and shares the cells of the attention.
-            params.n_seq_max, params.kv_unified = 2, True
+            # Each has a second sequence for the marked state, which shares the attention's cells.
+            params.n_seq_max, params.kv_unified = 2 * self.sequences, True
         super().__init__(native, model.pointer, params, plan.model)
-        self.size = int(api.llama_n_ctx(self.pointer))
+        cells = int(api.llama_n_ctx_seq(self.pointer))
+        self.size = cells // self.sequences if self.marks else cells
         self.batch_size = int(api.llama_n_batch(self.pointer))
         self.drafts = int(api.llama_n_rs_seq(self.pointer)) if states else drafts
-        self._batch = Batch(api, self.batch_size)
+        self._batch = Batch(api, self.batch_size, sequences=self.sequences)
         self._threads = (plan.threads, plan.batch_threads)
         self._trial = False
-        self.hide()
+        self._keep_what_is_wanted()
 
-    def expose(self, *, every_row: bool) -> None:
-        """Keep the hidden states that a drafter starts from: of all tokens, or with logits only."""
-        self._keep_hidden(self.pointer, True, not every_row)
+    def expose(self, *, every_row: bool, sequence: int = 0) -> None:
+        """Keep the hidden states that a sequence's drafter starts from.
 
-    def expose_layers(self, layers: tuple[int, ...]) -> None:
-        """Keep what goes into these layers, of all tokens."""
-        # With every change llama.cpp plans its memory anew.
-        if layers != self._kept:
-            for layer in {*layers, *self._kept}:
-                self._keep_layer(self.pointer, layer, layer in layers)
-            self._kept = layers
+        every_row: of all tokens, or of those with logits only.
+        """
+        self._every_row[sequence] = every_row
+        self._keep_what_is_wanted()
 
-    def hide(self) -> None:
-        """Keep no hidden states. The last layer then works on the rows with logits only."""
-        self._keep_hidden(self.pointer, False, True)
-        self.expose_layers(())
+    def expose_layers(self, layers: tuple[int, ...], sequence: int = 0) -> None:
+        """Keep what goes into these layers, of all tokens, for a sequence's drafter."""
+        self._layers[sequence] = layers
+        self._keep_what_is_wanted()
+
+    def hide(self, sequence: int = 0) -> None:
+        """Keep nothing for this sequence.
+
+        Where none wants anything, the last layer works on the rows with logits only.
+        """
+        self._every_row.pop(sequence, None)
+        self._layers.pop(sequence, None)
+        self._keep_what_is_wanted()
+
+    def first_row(self, sequence: int) -> int:
+        """Return where the tokens of a sequence began in the last evaluation, which had some."""
+        return self._rows[sequence]
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
-        """Evaluate at most `batch_size` tokens from position `start` on; returns the result code.
+        """Evaluate tokens of the first sequence alone, as `evaluate_parts`."""
+        return self.evaluate_parts((BatchPart(tokens, start, outputs),))
 
-        The last `outputs` of them, at most 1 + `drafts`, get logits to draw from. Raises ValueError
-        for more: llama.cpp would end the process.
+    def evaluate_parts(self, parts: Sequence[BatchPart]) -> int:
+        """Evaluate at most `batch_size` tokens; returns the result code.
+
+        parts: at most one of each sequence, in the order of their numbers: llama.cpp evaluates
+        those together whose numbers follow each other. At most 1 + `drafts` outputs each. Raises
+        ValueError for more: llama.cpp would end the process.
         """
-        if outputs > 1 + self.drafts:
-            raise ValueError(f"{outputs} rows of logits; there is room for {1 + self.drafts}")
-        if (outputs > 1) != self._trial:
+        rows, outputs, few_each, places = 0, 0, True, dict[int, int]()
+        for part in parts:
+            if part.outputs > 1 + self.drafts:
+                raise ValueError(
+                    f"{part.outputs} rows of logits; there is room for {1 + self.drafts}"
+                )
+            places[part.sequence] = rows
+            rows += len(part.tokens)
+            outputs += part.outputs
+            few_each = few_each and (len(part.tokens) == 1 or part.outputs > 1)
+        if outputs > self._most_outputs:
+            raise ValueError(f"{outputs} rows of logits; there is room for {self._most_outputs}")
+        trial = rows > 1 and few_each
+        if trial != self._trial:
             # llama.cpp takes every call with several tokens for a prompt, with the threads for it.
-            self._trial = outputs > 1
+            self._trial = trial
             few, many = self._threads
-            self._api.llama_set_n_threads(self.pointer, few, few if self._trial else many)
-        self._batch.fill(tokens, start, outputs)
+            self._api.llama_set_n_threads(self.pointer, few, few if trial else many)
+        self._rows = places
+        self._batch.fill_parts(parts)
         return int(self._llama_decode(self.pointer, self._batch.native))
+
+    def _keep_what_is_wanted(self) -> None:
+        self._keep_hidden(self.pointer, bool(self._every_row), not any(self._every_row.values()))
+        wanted = {layer for layers in self._layers.values() for layer in layers}
+        # With every change llama.cpp plans its memory anew.
+        if wanted != self._kept:
+            for layer in wanted | self._kept:
+                self._keep_layer(self.pointer, layer, layer in wanted)
+            self._kept = wanted

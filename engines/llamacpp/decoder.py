@@ -1,7 +1,10 @@
-"""The loop: evaluate the prompt, then draw, evaluate and draw again; with drafts, several at once.
+"""An answer in the loop: evaluate its prompt, then draw, evaluate and draw again.
 
-A step without drafts evaluates the token drawn last and draws the next one. A step with k drafts
-evaluates that token and the drafts in one call, which gives k + 1 rows of logits. Tokens are drawn
+`engines.llamacpp.scheduler` runs the loop, for one answer or for many. At each step it asks every
+answer for its part of one evaluation, and lets it draw from the logits.
+
+A part without drafts is the token drawn last, after which the next one is drawn. A part with k
+drafts is that token and the drafts, which gives k + 1 rows of logits. Tokens are drawn
 from one row after the other, as long as the token drawn is the one that was drafted there: then
 the next row is what it would have been without drafts. The first that differs was drawn from the
 model's own distribution all the same, and ends the step. So every token that leaves is drawn by
@@ -18,8 +21,8 @@ of a step that stay where a draft did not are evaluated once more then, in one c
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass
 from sys import maxsize
 from time import perf_counter
 from typing import Final
@@ -27,7 +30,7 @@ from typing import Final
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, GrammarInvalid
 from engines.llamacpp.cache import KvCache
-from engines.llamacpp.context import ABORTED, EVALUATED, NO_ROOM, AbortFlag, Context
+from engines.llamacpp.context import ABORTED, NO_ROOM, BatchPart, Context
 from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.vocabulary import Vocabulary
@@ -37,8 +40,25 @@ _SHORT: Final = 32
 """Tokens of a prompt that take hardly longer to evaluate than one more call."""
 
 
+@dataclass
+class DrawnRun:
+    """The tokens that a step gave an answer.
+
+    first: the place of the first in the sequence; the cache may hold all but the last. finish: why
+    the answer ends with them, None if it goes on. offered: the last may be evaluated.
+    """
+
+    tokens: list[int]
+    first: int
+    finish: FinishReason | None
+    offered: bool = False
+
+
 class Decoding:
-    """An answer being decoded; `tokens` yields its tokens, but not the end marker.
+    """An answer being decoded, a part of one evaluation after the other.
+
+    `Scheduler.tokens` yields its tokens. All else that it does is for the scheduler, which calls it
+    while nobody else works in the context.
 
     speculation: what drafts for this answer, None if nothing does.
     finish: why it ended, once it has.
@@ -62,180 +82,218 @@ class Decoding:
         self._vocabulary = vocabulary
         self._sampler = sampler
         self._speculation = speculation
-        self._cancel = cancel
+        self.cancel = cancel
+        self.sequence = cache.sequence
         self.finish: FinishReason = "stop"
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
         self.evaluated = self.decoded = 0
+        self.runs: list[DrawnRun] = []  # drawn, and not taken yet: two at most
+        self.waits = False  # somebody waits for the next run
+        self.error: Exception | None = None
         self._beside_s = 0.0  # spent on drafts since the last step was told, and not in a step
-        self._again: list[int] = []  # given out, and to be evaluated again with the next token
+        self._pending: list[int] = []  # to be evaluated before the next token can be drawn
+        self._stops: list[int] = []  # lengths of the sequence at which an evaluation has to end
+        self._latest: DrawnRun | None = None
+        self._given = 0  # the length of the prompt and of what was given out
+        self._left = 0  # tokens that may still be drawn
+        self._last_row = 0  # of this answer, in the last evaluation that had some of it
+        self._began = self._proposed_s = 0.0
 
-    def tokens(
+    def begin(
         self, prompt: Sequence[int], max_tokens: int | None, stable: int | None = None
-    ) -> Generator[int, None, None]:
-        """Continue `prompt`, whose beginning the cache holds. Raises EngineFailed.
+    ) -> None:
+        """Begin to continue `prompt`, whose beginning the cache holds.
 
-        stable: how many tokens of it the next prompt will surely begin with; None for all.
-        Whenever it ends, the cache holds the prompt and the tokens that were given out, the last
-        of them perhaps not yet, as if there had been no drafts; or, where a memory goes back as a
-        whole, those before the last step.
+        max_tokens: at least one; None sets no limit. stable: how many tokens of it the next prompt
+        will surely begin with; None for all.
         """
-        with self._watched():
-            if max_tokens == 0:
-                self.finish = "length"
-                return
-            if not self._prefill(prompt, len(prompt) if stable is None else stable):
-                return
-            run = [self._sampler.draw(self._context)]
-            self.first_token_at = perf_counter()
-            position = first = len(self._cache.tokens)
-            count = 0
-            while run:
-                try:
-                    for position, token in enumerate(run, first):
-                        if self._vocabulary.ends_generation(token):
-                            return
-                        yield token
-                        count += 1
-                        if self._cancel.cancelled:
-                            self.finish = "cancelled"
-                            return
-                        if count == max_tokens or position >= self._context.size:
-                            self.finish = "length"
-                            return
-                finally:
-                    self._cut(position)
-                most = self._context.drafts - len(self._again)
-                room = min(most, self._context.size - position - 1)
-                run = self._step(token, position, min(room, (max_tokens or maxsize) - count - 1))
-                first = position + 1
+        self._read(prompt, len(prompt) if stable is None else stable)
+        self._left = max_tokens or maxsize
 
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
-        """Let a cancel end this answer's evaluations, but not what is saved of it afterwards."""
-        flag = AbortFlag()
-        self._watch(flag)
-        forget = self._cancel.on_cancel(flag.set)
-        try:
-            yield
-        finally:
-            forget()
-            self._watch(AbortFlag())
+    def give(self, run: DrawnRun, number: int) -> int:
+        """Give out token `number` of a run, counted from 0."""
+        self._given = run.first + number + 1
+        return run.tokens[number]
 
-    def _watch(self, flag: AbortFlag) -> None:
-        self._context.watch(flag)
-        if self._speculation is not None:
-            self._speculation.watch(flag)
+    @property
+    def reads(self) -> bool:
+        """Whether a prompt is to be evaluated before there is a token to draw."""
+        return bool(self._stops)
 
-    def _prefill(self, prompt: Sequence[int], stable: int) -> bool:
+    def part(self, room: int, others: int) -> BatchPart:
+        """Return what the next evaluation shall have of this answer.
+
+        room: most tokens of it. others: answers that are written in the same evaluation.
+        """
         began = perf_counter()
-        held, last = len(self._cache.tokens), len(prompt) - 1
-        for part in self._parts(held, len(prompt), stable):
+        drafts: Sequence[int] = ()
+        held = len(self._cache.tokens)
+        if self._stops:
             self._cache.checkpoint()
-            tokens = prompt[part.start : part.stop]
-            if not self._evaluate(tokens, outputs=int(part.stop > last)):
-                return False
-            if self._speculation is not None:
-                self._speculation.observe(tokens, part.start)
+            count = min(room, self._stops[0] - held)
+            tokens = self._pending[:count]
+            return BatchPart(tokens, held, int(count == len(self._pending)), self.sequence)
+        run = self._latest
+        if run is None:
+            raise RuntimeError("there is no token to go on from")
+        place = run.first + len(run.tokens) - 1
+        self._pending = again = [*self._cut(place), run.tokens[-1]]
+        held = len(self._cache.tokens)
         if self._speculation is not None:
-            self._speculation.prepare()
-        self.evaluated = len(prompt) - held
-        self.prefill_s = perf_counter() - began
-        return True
+            self._speculation.run_beside(others)
+            repeated, size = len(again) - 1, self._context.size
+            most = min(self._context.drafts - repeated, room - len(again), size - place - 1)
+            most = max(0, min(most, self._left - 1))
+            drafts = self._speculation.propose(run.tokens[-1], place, most, repeated)
+            if drafts:
+                self._cache.mark()
+        self._proposed_s = perf_counter() - began
+        return BatchPart((*again, *drafts), held, 1 + len(drafts), self.sequence)
 
-    def _parts(self, held: int, length: int, stable: int) -> Iterator[range]:
-        """Split a prompt into the calls in which it is evaluated.
+    def took(self, part: BatchPart, began: float, evaluated_s: float, *, shared: bool) -> None:
+        """Draw from the logits of an evaluation that had `part` of this answer.
+
+        began: when the step did, by `time.perf_counter`. evaluated_s: what evaluating took.
+        shared: there was more in it than a token of each other answer.
+        """
+        self._cache.tokens.extend(part.tokens)
+        self._last_row = self._context.first_row(self.sequence) + len(part.tokens) - 1
+        if self._stops:
+            self._have_read(part)
+            if part.outputs:
+                self._note(self._draw(()), len(self._cache.tokens))
+                self.first_token_at = self.first_token_at or perf_counter()
+            return
+        drafts = part.tokens[len(self._pending) :]
+        drawing, place = perf_counter(), part.start + len(self._pending)
+        try:
+            run = self._draw(drafts)
+        except BaseException:
+            self._cut(place)
+            raise
+        ended = perf_counter()
+        if self._speculation is not None:
+            self._speculation.observe((*self._pending, *run[:-1]), part.start)
+            step_s = evaluated_s + ended - drawing
+            self._speculation.learn(
+                drafts, run, self._proposed_s, step_s, self._beside_s, shared=shared
+            )
+            self._beside_s = perf_counter() - ended
+        self.decode_s += ended - began + self._beside_s
+        self.decoded += len(run)
+        self._note(run, place)
+
+    def drop(self, part: BatchPart, result: int) -> None:
+        """Give up after an evaluation that had `part` of it was aborted, or failed."""
+        self._recover(part)
+        if result == ABORTED:
+            return
+        if result == NO_ROOM:
+            why = "There was no room left in the KV cache."
+        else:
+            why = f"llama.cpp could not evaluate the prompt or the answer (result {result})."
+        self.error = EngineFailed(
+            "The model stopped in the middle of the answer.",
+            why,
+            "Ask again; if that does not help, start a new chat.",
+        )
+
+    def go_back(self, part: BatchPart) -> None:
+        """Go back to before an evaluation that had `part` of it and failed, to try it again."""
+        rest = self._pending[len(part.tokens) :]
+        known = [*self._cache.tokens, *part.tokens[: len(self._pending)]]
+        self._recover(part)
+        self._pending = [*known[len(self._cache.tokens) :], *rest]
+        self._stops = self._stops or [len(known)]
+
+    def settle(self) -> None:
+        """Leave the cache as an answer that ends here leaves it."""
+        run, given = self._latest, self._given
+        if run is None or self.error is not None:
+            return
+        # Whether the last token that was given out was evaluated, too, or is followed by an end.
+        followed = run.first >= given or (
+            run.finish == "stop" and given == run.first + len(run.tokens)
+        )
+        self._cut(given if followed else given - 1)
+
+    def _read(self, prompt: Sequence[int], stable: int) -> None:
+        """Note what of a prompt is to be evaluated, and where evaluations have to end.
 
         Where the memory cannot go back, the last token comes alone: with a checkpoint before it,
         another answer to the same prompt costs one token. If the next prompt will not have the
         last ones, where the reasoning begins, all of those do. A short part of a model with a
         window is rather evaluated again, which takes less time than one more call each time.
         """
-        batch = self._context.batch_size
+        self._began = perf_counter()
+        held, length = len(self._cache.tokens), len(prompt)
         alone = self._cache.recurrent or length - held > _SHORT
         end = length
         if self._cache.needs_checkpoints and (alone or stable < length):
             end = max(held, min(stable, length - 1))
-        for begin, stop in ((held, end), (end, length)):
-            for start in range(begin, stop, batch):
-                yield range(start, min(start + batch, stop))
+        self._stops = [stop for stop in dict.fromkeys((end, length)) if stop > held]
+        self._pending = list(prompt[held:])
+        self._given = length
 
-    def _step(self, token: int, position: int, room: int) -> list[int]:
-        """Draw the next tokens, with at most `room` drafted; all but the last are evaluated.
-
-        Empty when a cancel came first.
-        """
-        speculation, began = self._speculation, perf_counter()
-        again = self._again
-        drafts = speculation.propose(token, position, room, len(again)) if speculation else ()
-        drafted = perf_counter()
-        if drafts:
-            self._cache.mark()
-        tokens = (*again, token, *drafts)
-        if not self._evaluate(tokens, outputs=1 + len(drafts), trial=len(drafts)):
-            return []
-        self._again = []
-        try:
-            run = self._draw(drafts)
-        except BaseException:
-            self._cut(position + 1)
-            raise
-        ended = perf_counter()
-        if speculation is not None:
-            speculation.observe((*again, token, *run[:-1]), position - len(again))
-            speculation.learn(drafts, run, drafted - began, ended - drafted, self._beside_s)
-            self._beside_s = perf_counter() - ended
-        self.decode_s += ended - began + self._beside_s
-        self.decoded += len(run)
-        return run
+    def _have_read(self, part: BatchPart) -> None:
+        del self._pending[: len(part.tokens)]
+        held = len(self._cache.tokens)
+        self._stops = [stop for stop in self._stops if stop > held]
+        if self._speculation is not None:
+            self._speculation.observe(part.tokens, part.start)
+        if not self.first_token_at:
+            self.evaluated += len(part.tokens)
+        if part.outputs and not self.first_token_at:
+            if self._speculation is not None:
+                self._speculation.prepare()
+            self.prefill_s = perf_counter() - self._began
 
     def _draw(self, drafts: Sequence[int]) -> list[int]:
-        """Draw tokens from the rows of the last call, up to the first that is not as drafted."""
-        draw, context, run = self._sampler.draw, self._context, []
+        """Draw tokens from the last rows of the answer, up to the first that is not as drafted."""
+        draw, context, run = self._sampler.draw, self._context, list[int]()
         try:
-            for row, draft in enumerate(drafts, -1 - len(drafts)):
+            for row, draft in enumerate(drafts, self._last_row - len(drafts)):
                 run.append(draw(context, row))
                 if run[-1] != draft or self._vocabulary.ends_generation(draft):
                     return run
-            run.append(draw(context))
+            run.append(draw(context, self._last_row))
         except GrammarInvalid:
             # What was drawn before leaves first; the next step comes to the same end.
             if not run:
                 raise
         return run
 
-    def _cut(self, length: int) -> None:
-        """Drop what was evaluated on trial and has no place among the first `length` tokens."""
-        if self._speculation is not None and length < len(self._cache.tokens):
-            began = perf_counter()
-            self._again = self._cache.roll_back(length)
-            self._speculation.roll_back(length)
-            spent = perf_counter() - began
-            self._beside_s += spent
-            self.decode_s += spent
+    def _note(self, drawn: list[int], first: int) -> None:
+        """Note what was drawn, as far as the answer goes; the first of it has the place `first`."""
+        run = DrawnRun(drawn, first, None)
+        for number, token in enumerate(drawn):
+            if self._vocabulary.ends_generation(token):
+                run = DrawnRun(drawn[:number], first, "stop")
+                break
+            self._left -= 1
+            if not self._left or first + number >= self._context.size:
+                run = DrawnRun(drawn[: number + 1], first, "length")
+                break
+        self._latest = run
+        self.runs.append(run)
 
-    def _evaluate(self, tokens: Sequence[int], *, outputs: int, trial: int = 0) -> bool:
-        """Evaluate and remember `tokens`; False when a cancel came first.
+    def _cut(self, length: int) -> list[int]:
+        """Drop what was evaluated on trial and has no place among the first `length` tokens.
 
-        trial: how many of them, the last ones, are drafts, which do not stay if this fails.
+        Returns the last of these that are no longer held either.
         """
-        held, result = len(self._cache.tokens), ABORTED
-        if not self._cancel.cancelled:
-            result = self._context.evaluate(tokens, held, outputs=outputs)
-            if result == EVALUATED:
-                self._cache.tokens.extend(tokens)
-                return True
-            self._cache.recover(tokens, held + len(tokens) - trial)
-            if self._speculation is not None:
-                self._speculation.roll_back(len(self._cache.tokens))
-        if result == ABORTED:
-            self.finish = "cancelled"
-            return False
-        if result == NO_ROOM:
-            why = "There was no room left in the KV cache."
-        else:
-            why = f"llama.cpp could not evaluate the prompt or the answer (result {result})."
-        raise EngineFailed(
-            "The model stopped in the middle of the answer.",
-            why,
-            "Ask again; if that does not help, start a new chat.",
-        )
+        if self._speculation is None or length >= len(self._cache.tokens):
+            return []
+        began = perf_counter()
+        again = self._cache.roll_back(length)
+        self._speculation.roll_back(length)
+        spent = perf_counter() - began
+        self._beside_s += spent
+        self.decode_s += spent
+        return again
+
+    def _recover(self, part: BatchPart) -> None:
+        drafts = max(0, part.outputs - 1)
+        self._cache.recover(part.tokens, part.start + len(part.tokens) - drafts)
+        if self._speculation is not None:
+            self._speculation.roll_back(len(self._cache.tokens))

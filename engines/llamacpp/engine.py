@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING, Final
 from engines.adapters import refuse_adapter
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, EngineFailed, ModelRefused, NotEnoughMemory
+from engines.errors import (
+    Cancelled,
+    EngineFailed,
+    ModelRefused,
+    NotAChatModel,
+    NotEnoughMemory,
+    Unsupported,
+)
 from engines.guard import UseGuard
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
+from engines.llamacpp.embedder import Embedder, open_embedder
 from engines.llamacpp.load_guard import require_memory
 from engines.llamacpp.loaded import Loaded, prepare_loaded
 from engines.llamacpp.model import open_model
@@ -25,7 +33,8 @@ from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.speculative.compare import check_mtp
 from engines.llamacpp.speculative.cost_book import CostBook
-from engines.models.gguf.header import read_header, require_chat
+from engines.llamacpp.vocabulary import Vocabulary
+from engines.models.gguf.header import GgufHeader, read_header, require_chat
 from engines.models.pairing import require_pair
 from engines.types import (
     ChatRequest,
@@ -35,7 +44,8 @@ from engines.types import (
     LoadPlan,
     Measured,
     MtpCheck,
-    MtpMode,
+    Ranking,
+    Vectors,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +54,9 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+
+_TEXTS_AT_ONCE: Final = 256
+"""Calls for vectors or ranks that are let in side by side; they take turns."""
 
 _NO_ADAPTERS: Final = "Hearth uses LoRA adapters with vLLM only."
 _WITHOUT: Final = "Leave the adapter empty in this chat’s settings, or answer with vLLM."
@@ -71,6 +84,7 @@ class LlamaCppEngine:
         self._probe = probe
         self._left_out = left_out
         self._loaded: Loaded | None = None
+        self._embedder: Embedder | None = None
         self._loading: float | None = None
         self._guard = UseGuard()
         self._measuring = threading.Lock()
@@ -104,6 +118,8 @@ class LlamaCppEngine:
     def _load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         began = perf_counter()
         header = read_header(plan.model)
+        if header.kind == "embedding":
+            return self._load_embedder(header, plan, progress, cancel)
         require_chat(plan.model, header)
         drafter = read_header(plan.drafter) if plan.drafter is not None else None
         if drafter is not None:
@@ -133,6 +149,17 @@ class LlamaCppEngine:
             grown_bytes=max(0, resident_bytes() - held),
         )
 
+    def _load_embedder(
+        self, header: GgufHeader, plan: LoadPlan, progress: Progress, cancel: CancelToken
+    ) -> LoadedModel:
+        plan = replace(plan, drafter=None, draft_max=0, parallel=1, kept_bytes=0)
+        require_memory(header, plan)
+        if self._probe is not None:
+            self._probe.require_safe(plan, cancel)
+        self._embedder, report = open_embedder(load_native(), header, plan, progress, cancel)
+        progress(1.0)
+        return report
+
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request. See `Engine.chat`."""
         return answer(self._lent(request), request, cancel)
@@ -140,21 +167,60 @@ class LlamaCppEngine:
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count what the request takes. See `Engine.measure`."""
         with self._measuring:
-            if self._loaded is None:
-                raise nothing_loaded()
-            return self._loaded.prompter.measure(request, cancel)
+            return self._answering().prompter.measure(request, cancel)
+
+    def tokenize(self, text: str, _cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Return the text's tokens. See `Engine.tokenize`."""
+        with self._measuring:
+            vocabulary = self._vocabulary()
+            if self._embedder is not None and special:
+                before, behind = vocabulary.wrapping()
+                return (*before, *vocabulary.plain_tokens(text), *behind)
+            return tuple(vocabulary.whole_text(text) if special else vocabulary.plain_tokens(text))
+
+    def detokenize(self, tokens: Sequence[int], _cancel: CancelToken) -> str:
+        """Return the tokens' text. See `Engine.detokenize`."""
+        with self._measuring:
+            vocabulary = self._vocabulary()
+            pieces = map(vocabulary.shown, vocabulary.require_tokens(tokens))
+            return b"".join(pieces).decode(errors="replace")
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        """Return the vectors of texts. See `Engine.embed`."""
+        with self._guard.answering(_TEXTS_AT_ONCE):
+            return self._reading("turn texts into vectors").embed(texts, cancel)
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """Judge how well documents answer the query. See `Engine.rerank`."""
+        with self._guard.answering(_TEXTS_AT_ONCE):
+            return self._reading("judge documents").rerank(query, documents, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
         with self._guard.alone():
-            return check_mtp(self._suited("on"), request, depth, cancel)
+            loaded = self._answering()
+            try:
+                loaded.suit("on")
+            except BaseException:
+                self._unload()
+                raise
+            return check_mtp(loaded, request, depth, cancel)
 
     def status(self) -> EngineStatus:
         """Tell how far a load is, or whether a model is loaded. See `Engine.status`."""
         loading = self._loading
         if loading is not None:
             return EngineStatus("loading", share=loading)
-        return EngineStatus("ready" if self._loaded is not None else "stopped")
+        ready = self._loaded is not None or self._embedder is not None
+        return EngineStatus("ready" if ready else "stopped")
+
+    def cache_used(self) -> float | None:
+        """Tell how full the context is with the conversations in it. See `Engine.cache_used`."""
+        loaded = self._loaded
+        if loaded is None:
+            return None
+        held = sum(len(slot.cache.tokens) for slot in loaded.slots)
+        return held / (loaded.report.context * len(loaded.slots))
 
     def close(self) -> None:
         """Unload. See `Engine.close`."""
@@ -163,21 +229,46 @@ class LlamaCppEngine:
 
     @contextmanager
     def _lent(self, request: ChatRequest) -> Iterator[Loaded]:
-        """Lend the loaded model to one answer, which has the engine alone until it ends."""
+        """Lend the loaded model to one answer, beside others, until it ends."""
         refuse_adapter(request, _NO_ADAPTERS, _WITHOUT)
-        with self._guard.alone():
-            yield self._suited(request.mtp)
+        loaded = self._loaded
+        try:
+            with self._guard.answering(len(loaded.slots) if loaded else 1):
+                yield self._answering() if loaded is None else loaded
+        finally:
+            if loaded is not None and loaded.lost:
+                # The last of several that leave finds nobody else here.
+                with suppress(RuntimeError), self._guard.alone():
+                    self._unload()
 
-    def _suited(self, mode: MtpMode) -> Loaded:
-        """Return the loaded model, fit for this mode; if that fails nothing is loaded."""
+    def _answering(self) -> Loaded:
+        """Return the loaded model, where it is one that answers."""
+        if self._loaded is not None:
+            return self._loaded
+        if self._embedder is None:
+            raise nothing_loaded()
+        raise NotAChatModel(
+            "The model cannot answer.",
+            "It is an embedding model, or one that ranks texts: it writes none.",
+            "Choose a chat model.",
+        )
+
+    def _reading(self, what: str) -> Embedder:
+        """Return the loaded model, where it is one that gives vectors or ranks."""
+        if self._embedder is not None:
+            return self._embedder
         if self._loaded is None:
             raise nothing_loaded()
-        try:
-            self._loaded.suit(mode)
-        except BaseException:
-            self._unload()
-            raise
-        return self._loaded
+        raise Unsupported(
+            f"The model cannot {what}.",
+            "It is made for chats.",
+            "Choose a model that is made for this.",
+        )
+
+    def _vocabulary(self) -> Vocabulary:
+        if self._embedder is not None:
+            return self._embedder.model.vocabulary
+        return self._answering().model.vocabulary
 
     def _unload(self) -> None:
         if self._loaded is not None:
@@ -185,5 +276,7 @@ class LlamaCppEngine:
             self._loaded.dialect.close()
         with self._measuring:
             loaded, self._loaded = self._loaded, None
-        if loaded is not None:
-            loaded.close()
+            embedder, self._embedder = self._embedder, None
+        for held in (loaded, embedder):
+            if held is not None:
+                held.close()

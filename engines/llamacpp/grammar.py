@@ -50,6 +50,8 @@ def require_grammar(text: str) -> None:
         raise invalid("It has no rule “root”, with which every answer begins.")
     if cycle := _begins_with_itself(grammar):
         raise invalid(f"The rule “{cycle}” can begin with itself, so it would never end.")
+    if grammar.names[ROOT] not in _can_end(grammar.rules):
+        raise invalid("The rule “root” needs itself wherever it could end, so it would never end.")
     try:
         Stacks(grammar).explore()
     except TooAmbiguous as error:
@@ -88,6 +90,13 @@ def _begins_with_itself(grammar: Grammar) -> str:
     except CycleError as error:
         return next((names[number] for number in error.args[1] if number in names), ROOT)
     return ""
+
+
+def _can_end(rules: list[Rule]) -> set[int]:
+    """Find the rules that some text follows: those that are empty once characters are nothing."""
+    return _can_be_empty(
+        [[tuple(it for it in way if isinstance(it, int)) for way in rule] for rule in rules]
+    )
 
 
 def _can_be_empty(rules: list[Rule]) -> set[int]:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from engines.errors import GrammarInvalid
 from engines.llamacpp.context import Context
 from engines.llamacpp.grammar import ROOT, invalid, require_grammar
+from engines.llamacpp.json_schema import grammar_of
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
-from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, penalises
+from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler, weighs
 from engines.types import Sampling
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ def open_sampler(
     prior: Sequence[int],
     begun: Sequence[int] = (),
 ) -> Sampler:
-    """Open the sampler of an answer. Raises GrammarInvalid.
+    """Open the sampler of an answer. Raises GrammarInvalid, Unsupported.
 
     prior: tokens of the prompt, of which the last `repeat_last_n` count as repetition.
     begun: those at its end with which the answer has begun; the grammar covers them, too.
     """
-    if sampling.grammar is not None:
+    if sampling.guided:
         return _open_guided(native, model, sampling, seed, prior, begun)
-    if sampling.temperature <= 0 and not penalises(sampling):
+    if sampling.temperature <= 0 and not weighs(sampling):
         return Greedy(native, model.vocabulary.size)
     return ChainSampler(native, model.vocabulary.size, sampling, seed, prior)
 
@@ -51,7 +52,12 @@ def _open_guided(
     prior: Sequence[int],
     begun: Sequence[int],
 ) -> GuidedSampler:
-    guide = GrammarState(native, model, sampling.grammar or "")
+    grammar = sampling.grammar or ""
+    if sampling.schema is not None:
+        if grammar:
+            raise invalid("A schema comes with it, and an answer can follow only one of them.")
+        grammar = grammar_of(sampling.schema)
+    guide = GrammarState(native, model, grammar)
     try:
         for token in begun:
             guide.accept(token)

@@ -1,10 +1,10 @@
-"""A loaded model with all that is made from it: context, cache, drafter, sampler's markers."""
+"""A loaded model with all that is made from it: context, scheduler, slots, sampler's markers."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -13,21 +13,22 @@ from typing import Final
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
-from engines.errors import Cancelled
-from engines.llamacpp.cache import KvCache
-from engines.llamacpp.context import Context
+from engines.errors import Cancelled, EngineFailed
+from engines.llamacpp.cache import KvCache, open_caches
+from engines.llamacpp.context import AbortFlag, Context
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import BINDINGS_VERSION, Native, give_back_memory
 from engines.llamacpp.prompting import Prompter
-from engines.llamacpp.resume.records import StateKey
+from engines.llamacpp.resume.records import StateKey, StateRecord
 from engines.llamacpp.resume.state_key import state_key
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sampling import ChainSampler
+from engines.llamacpp.scheduler import Scheduler
 from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.calibration import measure_costs
 from engines.llamacpp.speculative.cost_book import CostBook
-from engines.llamacpp.speculative.costs import Costs
-from engines.llamacpp.speculative.drafting import Drafting, Draftings, open_drafting
+from engines.llamacpp.speculative.costs import Costs, SharedCosts
+from engines.llamacpp.speculative.drafting import Drafting, Draftings, open_draftings
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.models.gguf.header import GgufHeader
 from engines.models.pairing import mtp_advice
@@ -39,35 +40,27 @@ _A_TURN: Final = 8
 """Of so many answers one is drafted by each in turn, however little it promises."""
 
 
-@dataclass
-class Loaded:
-    """A model with all that is made from it; `close` frees it in the one order that is safe.
+class AnswerSlot:
+    """A sequence of the context, in which one answer at a time is written.
 
-    `prepare_loaded` makes one. markers: the tokens that tell reasoning from answer, with their
-    texts. able: what drafts, one for each drafter; the first is the plan's. None where nothing can
-    be evaluated on trial. speculation: the one that drafts the present answer; None where none can,
-    or where the present context has no room for it (see `suit`). costs_keys: what a measurement of
-    the costs of each holds for.
+    able: what drafts, one for each drafter; the first is the plan's. None where nothing can be
+    evaluated on trial. speculation: the one that drafts the present answer; None where none can, or
+    where the present context has no room for it (see `Loaded.suit`). busy: an answer is written.
+    used: the number of the last answer, counted over all slots.
     """
 
-    native: Native
-    model: Model
-    header: GgufHeader
-    plan: LoadPlan
-    dialect: Dialect
-    markers: dict[int, str]
-    context: Context
-    drafting: Draftings
-    cache: KvCache
-    prompter: Prompter
-    report: LoadedModel
-    able: tuple[Speculation, ...]
-    book: CostBook
-    costs_keys: tuple[str, ...]
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self, cache: KvCache, drafting: Draftings, able: Sequence[Speculation], flag: AbortFlag
+    ) -> None:
+        self.cache = cache
+        self.drafting = drafting
+        self.able = tuple(able)
         self.speculation: Speculation | None = next(iter(self.able), None)
+        self.busy = False
+        self.used = 0
+        self._flag = flag
         self._answers = 0
+        self.drafting.watch(flag)
 
     def choose(self, mode: MtpMode) -> None:
         """Choose what drafts the next answer: who promises most, each now and then in its turn."""
@@ -81,44 +74,136 @@ class Loaded:
             self.speculation.rest()
             self.speculation = chosen
 
+    def settle(
+        self, context: Context, record: StateRecord | None, drafting: Draftings, *, drafts: bool
+    ) -> None:
+        """Go on in another context with what was lifted from the one before."""
+        self.drafting = drafting
+        self.drafting.watch(self._flag)
+        self.cache.settle(context, record, drafting)
+        if drafts:
+            for able, each in zip(self.able, drafting.each, strict=True):
+                able.attach(each)
+        self.speculation = self.able[0] if drafts else None
+
+
+@dataclass
+class Loaded:
+    """A model with all that is made from it; `close` frees it in the one order that is safe.
+
+    `prepare_loaded` makes one. markers: the tokens that tell reasoning from answer, with their
+    texts. slots: as many as answers can be written at once. costs: of each drafter, and
+    costs_keys: what a measurement of them holds for. lost: the context could not be made anew.
+    """
+
+    native: Native
+    model: Model
+    header: GgufHeader
+    plan: LoadPlan
+    dialect: Dialect
+    markers: dict[int, str]
+    context: Context
+    scheduler: Scheduler
+    slots: tuple[AnswerSlot, ...]
+    prompter: Prompter
+    report: LoadedModel
+    costs: tuple[Costs, ...]
+    book: CostBook
+    costs_keys: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self._used = 0
+        self.lost = False
+
+    def known(self, chat: str | None) -> list[list[int]]:
+        """The tokens of this chat's conversations that were evaluated."""
+        return self.slots[0].cache.known(chat)
+
+    @contextmanager
+    def slot(self, prompt: Sequence[int], chat: str | None, mode: MtpMode) -> Iterator[AnswerSlot]:
+        """Have a slot for one answer, whose cache holds what it can of the prompt.
+
+        Raises NotEnoughMemory or EngineFailed; where this is `lost` then, it must be closed.
+        """
+        with self.scheduler.alone():
+            if self.lost:
+                raise EngineFailed(
+                    "There is nothing to answer with.",
+                    "The model did not fit the memory any more, and was unloaded.",
+                    "Choose a model.",
+                )
+            if not any(slot.busy for slot in self.slots):
+                self.suit(mode)
+            slot = self._choose(prompt, chat)
+            slot.cache.reuse(prompt, chat)
+            slot.busy = True
+            self._used += 1
+            slot.used = self._used
+        try:
+            yield slot
+        finally:
+            with self.scheduler.alone():
+                slot.busy = False
+
+    def _choose(self, prompt: Sequence[int], chat: str | None) -> AnswerSlot:
+        """Choose the free slot that has most of the prompt, and is the chat's or loses little else.
+
+        Where none has, an empty one, and otherwise the one used longest ago. What it does not have
+        of the prompt and another slot does is copied.
+        """
+        free = [slot for slot in self.slots if not slot.busy]
+        having = [
+            slot
+            for slot in free
+            if (slot.cache.chat == chat and chat is not None) or not slot.cache.loses(prompt)
+        ]
+        best = max(having, key=lambda slot: slot.cache.keeps(prompt), default=None)
+        if best is not None and best.cache.keeps(prompt):
+            return best
+        return min(free, key=lambda slot: slot.used if slot.cache.tokens else -1)
+
     def suit(self, mode: MtpMode) -> None:
         """Have room for drafts in a recurrent model's state, or the speed of a state without.
 
         To keep its state after each token costs such a model copies at each evaluation, a few per
         cent of the time even where nothing is drafted. So an answer that drafts nothing gets a
         context without; changing it takes a fraction of a second. A state that is marked costs
-        nothing where it is not.
+        nothing where it is not. Nothing may be written meanwhile.
         Raises NotEnoughMemory or EngineFailed; then this must be closed.
         """
-        if not self.able or not self.model.recurrent or self.context.marks:
+        first = self.slots[0]
+        if not first.able or not self.model.recurrent or self.context.marks:
             return
-        hopeless = all(it.hopeless for it in self.able)
+        hopeless = all(it.hopeless for it in first.able)
         drafts = mode == "on" or (mode == "auto" and not hopeless)
-        if drafts == (self.speculation is not None):
+        if drafts == (first.speculation is not None):
             return
-        record = self.cache.lift()
-        self.drafting.close()
+        self.lost = True
+        records = [slot.cache.lift() for slot in self.slots]
+        for slot in reversed(self.slots):
+            slot.drafting.close()
         self.context.close()
         plan = self.plan if drafts else replace(self.plan, draft_max=0)
         self.context = Context(self.native, self.model, plan)
-        self.drafting = open_drafting(
+        self.scheduler.go_on_in(self.context)
+        draftings = open_draftings(
             self.native, self.header, self.model, self.context, plan, lambda _: None, CancelToken()
         )
-        self.cache.settle(self.context, record, self.drafting)
-        if drafts:
-            for able, drafting in zip(self.able, self.drafting.each, strict=True):
-                able.attach(drafting)
-        self.speculation = self.able[0] if drafts else None
+        for slot, record, drafting in zip(self.slots, records, draftings, strict=True):
+            slot.settle(self.context, record, drafting, drafts=drafts)
+        self.lost = False
 
     def close(self) -> None:
         try:
-            self.cache.put_away()
-            for key, able in zip(self.costs_keys, self.able, strict=True):
-                if not able.costs.corrected:
-                    self.book.keep(key, able.costs)
+            for slot in self.slots:
+                slot.cache.put_away()
+            for key, costs in zip(self.costs_keys, self.costs, strict=True):
+                if not costs.corrected:
+                    self.book.keep(key, costs)
         finally:
             self.dialect.close()
-            self.drafting.close()
+            for slot in reversed(self.slots):
+                slot.drafting.close()
             self.context.close()
             self.model.close()
             give_back_memory()
@@ -157,44 +242,56 @@ def prepare_loaded(
         opened.callback(dialect.close)
         context = Context(native, model, plan)
         opened.callback(context.close)
-        drafting = open_drafting(native, header, model, context, plan, progress, cancel)
-        opened.callback(drafting.close)
-        cache = KvCache(
+        scheduler = Scheduler(context)
+        draftings = open_draftings(native, header, model, context, plan, progress, cancel)
+        for drafting in draftings:
+            opened.callback(drafting.close)
+        caches = open_caches(
             native.api,
             context,
             model,
             memory_bytes=plan.kept_bytes,
             folder=states,
             key=_state_key(native, model, context, plan) if states is not None else None,
-            drafting=drafting,
+            drafting=draftings,
         )
         device = _device(native, plan)
         costs_keys = tuple(
             f"{header.name} {header.quantisation} {header.size_bytes} {drafter}"
             f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
             + (f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else "")
-            for drafter in (plan.drafter, "head")[: len(drafting.each)]
+            for drafter in (plan.drafter, "head")[: len(draftings[0].each)]
         )
         advice = plan.mtp_note or mtp_advice(header)
 
         def measure(each: Drafting) -> Costs:
             sampler = ChainSampler(native, vocabulary.size, Sampling(), seed=1, prior=())
             with closing(sampler):
-                return measure_costs(context, cache, each, sampler, cancel)
+                return measure_costs(context, caches[0], each, sampler, cancel)
 
-        able = tuple(
-            Speculation(
-                each,
-                _costs(book.costs(key), context.drafts, partial(measure, each), cancel),
-                context.drafts,
-                vocabulary.ends_generation,
-                advice,
-                repeats=context.marks,
-            )
-            for key, each in zip(costs_keys, drafting.each, strict=True)
+        costs = tuple(
+            _costs(book.costs(key), context.drafts, partial(measure, each), cancel)
+            for key, each in zip(costs_keys, draftings[0].each, strict=True)
             if context.drafts
         )
-        first = able[0] if able else None
+        shared = [SharedCosts(alone) for alone in costs]
+
+        def slot(cache: KvCache, drafting: Draftings) -> AnswerSlot:
+            able = [
+                Speculation(
+                    each,
+                    its,
+                    context.drafts,
+                    vocabulary.ends_generation,
+                    advice,
+                    repeats=context.marks,
+                )
+                for its, each in zip(shared, drafting.each, strict=bool(shared))
+            ]
+            return AnswerSlot(cache, drafting, able, scheduler.flag)
+
+        slots = tuple(map(slot, caches, draftings))
+        first = slots[0].speculation
         if cancel.cancelled:
             raise Cancelled
         switch = dialect.switch
@@ -210,8 +307,8 @@ def prepare_loaded(
                 if (token := vocabulary.token_of(text)) is not None
             },
             context=context,
-            drafting=drafting,
-            cache=cache,
+            scheduler=scheduler,
+            slots=slots,
             prompter=Prompter(dialect, vocabulary, context.size),
             report=LoadedModel(
                 name=header.name,
@@ -228,10 +325,11 @@ def prepare_loaded(
                 thinks=switch.thinks,
                 efforts=switch.efforts,
                 effort=switch.effort,
+                answers_at_once=context.sequences,
             ),
-            able=able,
+            costs=costs,
             book=book,
-            costs_keys=costs_keys[: len(able)],
+            costs_keys=costs_keys[: len(costs)],
         )
         opened.pop_all()
         return loaded

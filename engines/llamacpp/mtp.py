@@ -70,7 +70,10 @@ class Drafter(Protocol):
         ...
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
-        """Take in that the target evaluated `tokens` from position `start` on; they stay."""
+        """Take in that the target evaluated `tokens` from position `start` on; they stay.
+
+        That was in the target's last call.
+        """
         ...
 
     def prepare(self) -> None:
@@ -78,10 +81,7 @@ class Drafter(Protocol):
         ...
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
-        """Guess what follows `token`, the next at `position` and not yet evaluated.
-
-        The target's last call ended with, or had, the token before it.
-        """
+        """Guess what follows `token`, the next at `position` and not yet evaluated."""
         ...
 
     def roll_back(self, length: int) -> None:
@@ -105,21 +105,25 @@ class SharedDrafter:
 
     def __init__(self, draft: DraftContext) -> None:
         self._draft = draft
-        self._start = 0
+        self._reading = False
+        self._last = 0
 
-    def join(self, held: Sequence[int]) -> None:
-        """Do nothing: what the target holds is what is read."""
+    def join(self, held: Sequence[int]) -> None:  # noqa: ARG002  what the target holds is read
+        self._reading = True
 
     def observe(self, tokens: Sequence[int], start: int) -> None:  # noqa: ARG002  it reads them itself
-        self._start = start
+        self._last = len(tokens) - 1
+        # Within a prompt there are no hidden states.
+        if not self._reading:
+            self._take()
 
     def prepare(self) -> None:
-        """Do nothing: there is nothing to take in."""
+        self._reading = False
+        self._take()
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
         draft = self._draft
         guesses: list[int] = []
-        draft.take_from_target(position - 1 - self._start, into=0)
         while draft.evaluate((token,), position, outputs=1) == EVALUATED:
             token, sure = draft.guess()
             guesses.append(token)
@@ -136,6 +140,10 @@ class SharedDrafter:
 
     def restore(self, saved: bytearray | None) -> None:
         """Do nothing, as in `roll_back`."""
+
+    def _take(self) -> None:
+        """Keep the state of the last token: the target's next call may be for other sequences."""
+        self._draft.take_from_target(self._last, into=0)
 
 
 class HeadDrafter:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from engines import conversation
 from engines.cancel import CancelToken
 from engines.dialect import Dialect, RenderedPrompt
-from engines.errors import TemplateFailed
+from engines.errors import TemplateFailed, Unsupported
 from engines.llamacpp.resume.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
-from engines.overflow import full, too_long
+from engines.overflow import full, prompt_too_long, too_long
 from engines.types import ChatRequest, Measured, Message
 
 _MOST_COUNTS = 20_000
+
+_ANSWERS: Final = 16
+"""Answers whose tokens are remembered, the last ones."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,13 @@ class Prompt:
 
 
 class Prompter:
-    """Writes prompts for one model and a context of `size` tokens."""
+    """Writes prompts for one model and a context of `size` tokens. May be used from any thread."""
 
     def __init__(self, dialect: Dialect, vocabulary: Vocabulary, size: int) -> None:
         self._dialect = dialect
         self._vocabulary = vocabulary
         self._size = size
-        self._known: tuple[str, list[int]] = ("", [])
+        self._known: deque[tuple[str, list[int]]] = deque(maxlen=_ANSWERS)
         self._counts: dict[int, int] = {}
 
     def write(
@@ -55,9 +60,11 @@ class Prompter:
         """Render the conversation; if need be and allowed without its oldest turns.
 
         held: conversations whose KV cache is at hand. What they spell gets their tokens.
-        Raises TemplateFailed, ContextFull, MessageTooLong, Cancelled.
+        Raises TemplateFailed, ContextFull, MessageTooLong, Unsupported, Cancelled.
         """
         messages = request.messages
+        if request.prompt is not None:
+            return self._as_it_is(request.prompt)
         if not messages:
             raise ValueError("there is no message to answer")
         kept = conversation.answer_room(self._size, request.max_tokens)
@@ -76,6 +83,9 @@ class Prompter:
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count what `write` would make of it. May be called while an answer is written."""
         kept = conversation.answer_room(self._size, request.max_tokens)
+        if request.prompt is not None:
+            count = len(self._given(request.prompt))
+            return Measured((), count, kept, self._size, (), count)
         whole = prompt = self._render(request, (), (), cancel)
         if len(whole.tokens) > self._size - kept:
             prompt = self._fitting(request, whole, kept, (), cancel)
@@ -94,7 +104,32 @@ class Prompter:
         A model may spell a text in other tokens than the tokeniser does. With its own, the next
         prompt begins with exactly what the KV cache holds.
         """
-        self._known = (prompt.text + answer, [*prompt.tokens, *tokens])
+        self._known.appendleft((prompt.text + answer, [*prompt.tokens, *tokens]))
+
+    def _as_it_is(self, given: str | tuple[int, ...]) -> Prompt:
+        """Make the prompt of a text or tokens that is to be gone on with as it is.
+
+        Raises MessageTooLong, Unsupported.
+        """
+        tokens = self._given(given)
+        if len(tokens) >= self._size:
+            raise prompt_too_long(len(tokens), self._size)
+        rendered = RenderedPrompt(given if isinstance(given, str) else "", begins="answer")
+        return Prompt(rendered, tokens, (), len(tokens))
+
+    def _given(self, prompt: str | tuple[int, ...]) -> list[int]:
+        vocabulary = self._vocabulary
+        if isinstance(prompt, str):
+            tokens = vocabulary.whole_text(prompt)
+        else:
+            tokens = vocabulary.require_tokens(prompt)
+        if not tokens:
+            raise Unsupported(
+                "There is nothing to go on from.",
+                "The prompt is empty, and this model has no token that begins a text.",
+                "Send a prompt with some text.",
+            )
+        return tokens
 
     def _fitting(
         self,
@@ -143,11 +178,11 @@ class Prompter:
         return max(0, len(tokens) - len(self._vocabulary.tokenise(end)) - over)
 
     def _tokens(self, text: str, held: Sequence[Sequence[int]]) -> list[int]:
-        known_text, known_tokens = self._known
-        rest = text.removeprefix(known_text)
-        # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
-        if known_text and text.startswith(known_text) and self._dialect.begins_with_marker(rest):
-            return known_tokens + self._vocabulary.tokenise(rest)
+        for known_text, known_tokens in tuple(self._known):
+            rest = text.removeprefix(known_text)
+            # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
+            if text.startswith(known_text) and self._dialect.begins_with_marker(rest):
+                return known_tokens + self._vocabulary.tokenise(rest)
         begins = self._dialect.begins_with_marker
         at, spelt = 0, list[int]()
         for sequence in held:
@@ -156,10 +191,7 @@ class Prompter:
                 at, spelt = end, list(sequence[:count])
         if at:
             return spelt + self._vocabulary.tokenise(text[at:])
-        tokens = self._vocabulary.tokenise(text)
-        if self._vocabulary.adds_bos and tokens[:1] != [self._vocabulary.bos]:
-            tokens.insert(0, self._vocabulary.bos)
-        return tokens
+        return self._vocabulary.whole_text(text)
 
     def _lengths(self, messages: Sequence[Message], total: int) -> list[int]:
         """Return the tokens of each message, with its even share of the template's own."""
@@ -168,10 +200,11 @@ class Prompter:
         return [text + markup for text in texts]
 
     def _count(self, message: Message) -> int:
-        """Count the tokens of a message's text once: a chat is measured again and again."""
-        key = hash(message.text)
+        """Count the tokens of a message once: a chat is measured again and again."""
+        text = message.text + "".join(it.name + it.arguments for it in message.calls)
+        key = hash(text)
         if key not in self._counts:
             if len(self._counts) >= _MOST_COUNTS:
                 self._counts.clear()
-            self._counts[key] = len(self._vocabulary.tokenise(message.text))
+            self._counts[key] = len(self._vocabulary.tokenise(text))
         return self._counts[key]

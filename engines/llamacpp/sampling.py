@@ -14,11 +14,12 @@ language model decoding with speculative sampling", 2023.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from engines.llamacpp.context import Context
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.native import Native
+from engines.llamacpp.vocabulary import no_token
 from engines.types import Sampling
 
 _RANDOM_SEED = 0xFFFFFFFF
@@ -35,9 +36,19 @@ def actual_seed(sampling: Sampling) -> int:
     return secrets.randbits(31) if sampling.seed is None else sampling.seed % _RANDOM_SEED
 
 
+_REMEMBERED: Final = 1 << 17
+"""Tokens of an answer, the last ones, that count for its presence and frequency penalties."""
+
+
 def penalises(sampling: Sampling) -> bool:
     """Whether tokens that were just used become less likely."""
     return sampling.repeat_penalty != 1 and sampling.repeat_last_n > 0
+
+
+def weighs(sampling: Sampling) -> bool:
+    """Whether anything changes which token is the likeliest."""
+    of_answer = sampling.presence_penalty or sampling.frequency_penalty
+    return bool(penalises(sampling) or of_answer or sampling.logit_bias)
 
 
 class Sampler(Protocol):
@@ -96,15 +107,34 @@ class ChainSampler:
         params = api.llama_sampler_chain_default_params()
         params.no_perf = True
         self._chain = api.llama_sampler_chain_init(params)
-        repeat = min(sampling.repeat_last_n, _LONGEST_REPEAT)
+        try:
+            self._assemble(vocabulary_size, sampling, seed, prior)
+        except BaseException:
+            self.close()
+            raise
+
+    def _assemble(
+        self, vocabulary_size: int, sampling: Sampling, seed: int, prior: Sequence[int]
+    ) -> None:
+        api = self._api
+        if sampling.logit_bias:
+            self._add(_biases(api, vocabulary_size, sampling.logit_bias))
         if penalises(sampling):
+            repeat = min(sampling.repeat_last_n, _LONGEST_REPEAT)
+            penalties = api.llama_sampler_init_penalties(
+                vocabulary_size, repeat, sampling.repeat_penalty, 0.0, 0.0
+            )
+            self._add(penalties)
+            for token in prior[-repeat:]:
+                api.llama_sampler_accept(penalties, token)
+        if sampling.presence_penalty or sampling.frequency_penalty:
+            # A part of its own, as it does not count the prompt.
+            frequency, presence = sampling.frequency_penalty, sampling.presence_penalty
             self._add(
                 api.llama_sampler_init_penalties(
-                    vocabulary_size, repeat, sampling.repeat_penalty, 0.0, 0.0
+                    vocabulary_size, _REMEMBERED, 1.0, frequency, presence
                 )
             )
-            for token in prior[-repeat:]:
-                api.llama_sampler_accept(self._chain, token)
         if sampling.temperature <= 0:
             self._add(api.llama_sampler_init_greedy())
             return
@@ -133,3 +163,13 @@ class ChainSampler:
         if self._chain:
             self._api.llama_sampler_free(self._chain)
             self._chain = None
+
+
+def _biases(api: Any, vocabulary_size: int, biases: Sequence[tuple[int, float]]) -> Any:
+    """Make the part that adds to the logits of tokens. Raises Unsupported for what is no token."""
+    pairs = (api.llama_logit_bias * len(biases))()
+    for pair, (token, bias) in zip(pairs, biases, strict=True):
+        if not 0 <= token < vocabulary_size:
+            raise no_token(token, vocabulary_size)
+        pair.token, pair.bias = token, bias
+    return api.llama_sampler_init_logit_bias(vocabulary_size, len(biases), pairs)

@@ -20,7 +20,7 @@ from engines.types import ChatRequest
 def steered(loaded: Loaded, request: ChatRequest, prompt: Prompt, sampler: Sampler) -> Sampler:
     """Return the sampler, steered if there is anything to steer."""
     dialect = loaded.dialect
-    guided = request.sampling.grammar is not None
+    guided = request.sampling.guided
     if dialect.format is None or (request.thinking_budget is None and not guided):
         return sampler
     rendered, tokenise = prompt.rendered, loaded.model.vocabulary.tokenise

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
+from engines.errors import Unsupported
 from engines.llamacpp.native import Native
 from engines.text import SEAM
 
@@ -21,6 +23,9 @@ _SENTENCEPIECE, _BPE = 1, 2
 _LONG: Final = re.compile(r"[^ \n]{400}(?=[^ \n])|\s{400}(?=\s)")
 _BYTES: Final = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
+_USUAL_PIECE: Final = 256
+"""Bytes; hardly any token has more."""
+
 
 class Vocabulary:
     """Reads the vocabulary of a loaded model; valid as long as that is."""
@@ -32,7 +37,6 @@ class Vocabulary:
         self._pieces: dict[int, bytes] = {}
         self._texts: dict[int, str] = {}
         self._ends: dict[int, bool] = {}
-        self._buffer = ctypes.create_string_buffer(256)
         self.bos = int(self._api.llama_vocab_bos(self._pointer))
         self.adds_bos = self.bos >= 0 and bool(self._api.llama_vocab_get_add_bos(self._pointer))
         self._type = int(self._api.llama_vocab_type(self._pointer))
@@ -104,6 +108,46 @@ class Vocabulary:
             text = _LONG.sub(self._with_seam, text)
         return [token for part in text.split(SEAM) for token in self._tokenise(part)]
 
+    def whole_text(self, text: str) -> list[int]:
+        """Tokenise `text` behind the token that begins one, where the model wants that."""
+        tokens = self.tokenise(text)
+        if self.adds_bos and tokens[:1] != [self.bos]:
+            tokens.insert(0, self.bos)
+        return tokens
+
+    def wrapping(self) -> tuple[list[int], list[int]]:
+        """Return the tokens that the model wants before and behind a whole text."""
+        api, pointer = self._api, self._pointer
+        around = self._tokenise("", wrapped=True)
+        begins = bool(around) and self.bos >= 0 and around[0] == self.bos
+        ends = around[1:] if begins else around
+        if not around and api.llama_vocab_get_add_eos(pointer):
+            ends = [int(api.llama_vocab_eos(pointer))]
+        return around[:1] if begins else [], ends
+
+    def joined_pair(self, first: list[int], second: list[int]) -> list[int]:
+        """Put two texts together for a model that compares them."""
+        api, pointer = self._api, self._pointer
+        separator = int(api.llama_vocab_sep(pointer))
+        eos = int(api.llama_vocab_eos(pointer))
+        end = [eos if eos >= 0 else separator] if api.llama_vocab_get_add_eos(pointer) else []
+        between = [separator] if api.llama_vocab_get_add_sep(pointer) else []
+        begin = [self.bos] if self.adds_bos else []
+        return [*begin, *first, *end, *between, *second, *end]
+
+    def require_tokens(self, tokens: Sequence[int]) -> list[int]:
+        """Return the tokens. Raises Unsupported where one of them is none of this vocabulary."""
+        for token in tokens:
+            if not 0 <= token < self.size:
+                raise no_token(token, self.size)
+        return list(tokens)
+
+    def plain_tokens(self, text: str) -> list[int]:
+        """Tokenise `text` as what somebody wrote: what spells a special token is letters."""
+        if self._type == _BPE:
+            text = _LONG.sub(self._with_seam, text)
+        return [it for part in text.split(SEAM) for it in self._tokenise(part, special=False)]
+
     def _with_seam(self, run: re.Match[str]) -> str:
         """Return the run with a SEAM at its end, or before a special token that spans its end."""
         text, begin, end = run.string, run.start(), run.end()
@@ -116,12 +160,14 @@ class Vocabulary:
             start -= 1
         return f"{text[begin:at]}{SEAM}{text[at:end]}"
 
-    def _tokenise(self, text: str) -> list[int]:
+    def _tokenise(self, text: str, *, special: bool = True, wrapped: bool = False) -> list[int]:
         data = text.encode(errors="replace")
         # A token stands for at least one byte, except that some vocabularies put a space in front.
         room = len(data) + 8
         tokens = (ctypes.c_int32 * room)()
-        count = self._api.llama_tokenize(self._pointer, data, len(data), tokens, room, False, True)
+        count = self._api.llama_tokenize(
+            self._pointer, data, len(data), tokens, room, wrapped, special
+        )
         if count < 0:
             raise ValueError(f"llama_tokenize needs room for {-count} tokens, and got {room}")
         return tokens[:count]
@@ -135,17 +181,27 @@ class Vocabulary:
             return known
         if not 0 <= token < self.size:
             raise ValueError(f"{token} is no token of this vocabulary")
-        length = self._into_buffer(token)
+        piece, length = self._read_piece(token, _USUAL_PIECE)
         if length < 0:
-            self._buffer = ctypes.create_string_buffer(-length)
-            length = self._into_buffer(token)
-        piece = self._buffer.raw[:length]
+            piece, _ = self._read_piece(token, -length)
         self._pieces[token] = piece
         return piece
 
-    def _into_buffer(self, token: int) -> int:
-        return int(
-            self._api.llama_token_to_piece(
-                self._pointer, token, self._buffer, len(self._buffer), 0, False
-            )
-        )
+    def shown(self, token: int) -> bytes:
+        """Return the bytes that stand for a token: a control token's are its text."""
+        return self.piece(token) or self.text(token).encode()
+
+    def _read_piece(self, token: int, room: int) -> tuple[bytes, int]:
+        """Return a token's bytes and their number; the negative number where there is no room."""
+        buffer = ctypes.create_string_buffer(room)
+        length = self._api.llama_token_to_piece(self._pointer, token, buffer, room, 0, False)
+        return buffer.raw[: max(0, length)], int(length)
+
+
+def no_token(token: int, size: int) -> Unsupported:
+    """Make the error for a number that is no token of a vocabulary of so many."""
+    return Unsupported(
+        f"{token} is no token.",
+        f"This model’s vocabulary has the tokens 0 to {size - 1}.",
+        "Send tokens of this model.",
+    )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from engines.dialect import CallReader, Splitter
 from engines.text import SEAM, StopStrings, Utf8Decoder
-from engines.types import ReasoningDelta, TextDelta, ToolCall, WasReasoning
+from engines.types import ReasoningDelta, TextDelta, ToolCall, ToolCallDelta, WasReasoning
 
-Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCall
+Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCallDelta | ToolCall
 
 
 class Writer:
@@ -32,6 +32,7 @@ class Writer:
         self.known = 0
         self.reasoning_pieces = 0
         self._waiting = 0
+        self._called = False
 
     @property
     def raw(self) -> str:
@@ -43,7 +44,7 @@ class Writer:
 
     @property
     def called(self) -> bool:
-        return self._calls is not None and self._calls.called > 0
+        return self._called
 
     def feed(self, piece: bytes, marker: str = "") -> list[Delta]:
         """Take the next token. marker: its text, if it is a marker of the dialect."""
@@ -77,7 +78,7 @@ class Writer:
             shown += self._shown(self._splitter.feed(text))
         shown += self._shown(self._splitter.finish())
         if self._calls is not None:
-            self._end(self._calls.finish(), shown)
+            self._end(self._calls.finish(ended=ended), shown)
         if rest := self._stops.finish():
             shown.append(TextDelta(rest))
         return shown
@@ -97,8 +98,9 @@ class Writer:
         """Add what comes before a stop string; what a tool is asked holds none."""
         for delta in deltas:
             if not isinstance(delta, TextDelta):
+                self._called = self._called or isinstance(delta, ToolCall)
                 shown.append(delta)
-            elif text := self._stops.feed(delta.text):
+            elif text := self._stops.feed(delta.text.replace(SEAM, "")):
                 shown.append(delta if text == delta.text else TextDelta(text))
 
 

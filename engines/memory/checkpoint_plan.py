@@ -194,7 +194,7 @@ def plan_checkpoint(
         lookup=lookup,
         mtp_note=_mtp_note(drafts, load_options, reads),
         anyway=load_options.anyway,
-        parallel=load_options.parallel,
+        parallel=load_options.parallel or 1,
         memory_share=load_options.memory_share,
         tensor_parallel=load_options.cards,
         nodes=load_options.nodes,

@@ -117,8 +117,8 @@ def _for_vllm(
 def _for_llamacpp(plan: LoadPlan, plain: LoadPlan, target: Target, notes: list[str]) -> LoadPlan:
     if plan.parallel > 1:
         notes.append(
-            f"llama.cpp answers one conversation at a time here, and not {plan.parallel}: others "
-            "wait for their turn."
+            f"With llama.cpp each of {plan.parallel} answers at once takes memory for a context of "
+            "its own."
         )
     if plan.memory_share is not None:
         notes.append("llama.cpp takes the memory that the model needs, and no share of the card.")
@@ -140,4 +140,5 @@ def _for_llamacpp(plan: LoadPlan, plain: LoadPlan, target: Target, notes: list[s
         batch_threads=target.threads,
         gpu_layers=-1,
         draft_max=MAX_DEPTH if plan.draft_max else 0,
+        parallel=plan.parallel,
     )

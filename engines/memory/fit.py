@@ -117,13 +117,14 @@ def need_by_formula(
     repack: bool = True,
     cards: int = 1,
     experts_in_ram: int = 0,
+    sequences: int = 1,
 ) -> Split:
     """Compute the memory needed with so many layers on graphics cards; -1 is all of them.
 
     llama.cpp moves the last layers first, and counts the output as one layer more. mmap: weights
     on the processor are the mapped file, and those that are copied take memory twice. cards: that
     share the layers; each has a buffer of its own to compute in. repack, experts_in_ram: see
-    `LoadPlan`.
+    `LoadPlan`. sequences: those that have a context of their own, `LoadPlan.parallel`.
     """
     layers = header.layers
     count = header.block_count
@@ -134,18 +135,19 @@ def need_by_formula(
     weigh = partial(_weights, gpu_layers=gpu_layers, mmap=mmap, copies=copies, experts=stay)
     on_gpu, in_ram = weigh(header)
     rows = min(batch, context)
-    gpu_kv = kv_bytes(layers, context, kv_type, rows, first) if layers else 0
-    kv = kv_bytes(layers, context, kv_type, rows) if layers else 0
-    compute = compute_bytes(header, context, rows)
+    gpu_kv = sequences * kv_bytes(layers, context, kv_type, rows, first) if layers else 0
+    kv = sequences * kv_bytes(layers, context, kv_type, rows) if layers else 0
+    more_rows = (sequences - 1) * 4 * header.vocab_size
+    compute = compute_bytes(header, context, rows) + more_rows
     gpu_drafts, ram_drafts = _drafting_bytes(
-        header, context, kv_type, rows, bool(moved), drafting, weigh
+        header, context, kv_type, rows, bool(moved), drafting, weigh, sequences
     )
     return Split(
         Parts(on_gpu, gpu_kv, _on_cards(compute, cards) if moved else 0, gpu_drafts),
         Parts(
             in_ram,
             kv - gpu_kv,
-            overhead_bytes(header, rows) + (compute if moved <= count or stay else 0),
+            overhead_bytes(header, rows) + more_rows + (compute if moved <= count or stay else 0),
             ram_drafts,
         ),
     )
@@ -163,15 +165,16 @@ def need_by_library(
     kv_type: KvType,
     batch: int,
     drafting: DraftNeed = DraftNeed(),
+    sequences: int = 1,
 ) -> Split:
     """Compute the memory from the library's own account of what it allocates.
 
     The vocabulary's tables and the results of drafted tokens are not in that account.
     """
     layers, rows = header.layers, min(batch, context)
-    plain = kv_bytes(layers, context, kv_type, rows) if layers else 0
+    plain = sequences * kv_bytes(layers, context, kv_type, rows) if layers else 0
     heads = head_bytes(header) if drafting.depth else 0
-    results = _result_bytes(header, rows, drafting)
+    results = _result_bytes(header, rows, drafting, sequences)
     cards, own = buffers.cards, buffers.own
     on_card = min(heads, cards.weights) if cards.weights else 0
     all_kv = cards.kv + own.kv
@@ -188,7 +191,7 @@ def need_by_library(
         Parts(
             own.weights - (heads - on_card),
             own.kv - (copies - card_copies),
-            own.compute + overhead_bytes(header, rows),
+            own.compute + overhead_bytes(header, rows) + (sequences - 1) * 4 * header.vocab_size,
             own.drafter + (heads - on_card) + (copies - card_copies) + results,
         ),
     )
@@ -207,6 +210,7 @@ def _drafting_bytes(
     moved: bool,
     it: DraftNeed,
     weigh: Callable[..., tuple[int, int]],
+    sequences: int,
 ) -> tuple[int, int]:
     """Compute what drafting ahead adds, on graphics cards and in the computer's memory.
 
@@ -222,9 +226,9 @@ def _drafting_bytes(
     states = it.depth if header.keeps_states and guessed else 0
     # The copies of one layer are made in the graph, and then kept.
     a_copy = layers.recurrent_bytes // len(layers.recurrent) if layers.recurrent else 0
-    graph = it.depth * 4 * header.vocab_size + states * a_copy
-    copies = max(1, states) * layers.recurrent_bytes
-    results = _result_bytes(header, batch, it)
+    graph = sequences * (it.depth * 4 * header.vocab_size + states * a_copy)
+    copies = sequences * max(1, states) * layers.recurrent_bytes
+    results = _result_bytes(header, batch, it, sequences)
     on_gpu = in_ram = 0
     if it.drafter is not None:
         on_gpu, in_ram = weigh(it.drafter)
@@ -237,7 +241,8 @@ def _drafting_bytes(
             rows = min(batch, HEAD_BATCH)
             graph += head_compute_bytes(heads, heads.layers, context, rows)
             its = heads.layers
-            copies += cache_bytes(its.head_caches, its.window, context, kv_type, rows)
+            its_cache = cache_bytes(its.head_caches, its.window, context, kv_type, rows)
+            copies += sequences * its_cache
     if it.drafter is not None and not it.drafter.heads_alone:
         features = it.drafter.features
         alone = it.drafter.kind == "chat" or features is not None
@@ -248,19 +253,19 @@ def _drafting_bytes(
             # It has logits for every token, and two more states.
             graph += rows * 4 * (header.vocab_size + 2 * drafter.embedding_length)
         if alone and (own := drafter.layers) is not None:
-            copies += cache_bytes(own.caches, own.window, context, kv_type, rows)
+            copies += sequences * cache_bytes(own.caches, own.window, context, kv_type, rows)
     if moved:
         return on_gpu + graph + copies, in_ram + results
     return on_gpu, in_ram + graph + copies + results
 
 
-def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed) -> int:
+def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed, sequences: int) -> int:
     """Return what drafting takes beside llama.cpp's named buffers.
 
     The rows of logits of drafted tokens, the hidden states that a drafter is given, and the graphs
     of its context.
     """
-    results = 4 * it.depth * header.vocab_size
+    results = sequences * 4 * it.depth * header.vocab_size
     if not it.depth:
         return results
     hidden = 4 * header.embedding_length

@@ -18,7 +18,8 @@ class LoadOptions:
     other than the present one. anyway: load it even if it does not seem to fit.
     devices: names of devices as llama.cpp gives them; none is those that it would use.
     experts_in_ram: first layers whose experts stay in the computer's own memory.
-    parallel, memory_share, cards, nodes, adapters: as in `LoadPlan`, for engines that have them.
+    parallel: answers at once; None where the plan may choose. memory_share, cards, nodes, adapters:
+    as in `LoadPlan`, for engines that have them.
     offload_bytes, batched, prefix_cache: likewise; None for `batched` is the engine's own number.
     depth: tokens drafted ahead, where that is settled before the start. lookup: the text itself
     may draft where nothing else can, likewise.
@@ -33,7 +34,7 @@ class LoadOptions:
     anyway: bool = False
     devices: tuple[str, ...] = ()
     experts_in_ram: int | None = None
-    parallel: int = 1
+    parallel: int | None = 1
     memory_share: float | None = None
     cards: int = 1
     nodes: int = 1

@@ -37,6 +37,10 @@ _DEPTHS: Final = (MAX_DEPTH,)
 _DEPTHS_OF_STATES: Final = (3, 2, 1)
 # Other conversations may take this part of the memory that is free.
 _KEPT_PART: Final = 10
+MOST_PLANNED: Final = 4
+"""Answers at once where nobody has set a number."""
+# The contexts of all but the first may take this part of the memory that is free.
+_MORE_PART: Final = 8
 # Of the context, or of the layers on a card, this part at least is worth more than drafting.
 _KEPT: Final = 7 / 8
 
@@ -66,6 +70,7 @@ def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -
         repack=plan.repack,
         cards=max(1, len(plan.devices)),
         experts_in_ram=plan.experts_in_ram,
+        sequences=plan.parallel,
     )
 
 
@@ -100,6 +105,8 @@ def make_plan(
     A context the user asks for is taken as it is. Otherwise it is as long as the model was
     trained for, at most DEFAULT_CONTEXT, or less if memory is short. Where drafting ahead is what
     makes it too much, there is less room for drafting, or none, and `mtp_note` says so.
+    Where it is left to the plan how many answers there can be at once, it is as many as take little
+    memory beside what the first one needs.
     What is to be loaded anyway, and does not fit, stays in its file as far as it can: the system
     then reads it again and again, and need not end the app.
     Raises NotAChatModel, or ContextTooLarge for a wish that the model cannot fulfil.
@@ -113,7 +120,8 @@ def make_plan(
         context = load_options.context or min(header.context_max, ANYWAY_CONTEXT)
         plain = replace(plain, context=context, mmap=True, repack=False)
     if not load_options.mtp:
-        return replace(plain, mtp_note="Guessing ahead is switched off for this model.")
+        off = replace(plain, mtp_note="Guessing ahead is switched off for this model.")
+        return _side_by_side(judged, load_options, off, None)
     drafts = drafter is not None or header.mtp == "embedded"
     with_drafter = replace(plain, drafter=drafter.path if drafter else None)
     its_header = drafter.header if drafter else None
@@ -121,7 +129,8 @@ def make_plan(
         wanted = replace(with_drafter, draft_max=depth)
         plan = _sized(judged, load_options, wanted, its_header)
         if _as_good(judged, plan, plain, its_header):
-            return plan if drafts else replace(plan, mtp_note=mtp_advice(header))
+            plan = plan if drafts else replace(plan, mtp_note=mtp_advice(header))
+            return _side_by_side(judged, load_options, plan, its_header)
     placed = replace(
         wanted,
         gpu_layers=plain.gpu_layers,
@@ -130,10 +139,11 @@ def make_plan(
         mmap=plain.mmap,
     )
     more = sizes(header, placed, its_header).parts.drafter
-    return replace(
+    without = replace(
         plain,
         mtp_note=f"There is no memory left for guessing ahead: it needs {amount(more)} more.",
     )
+    return _side_by_side(judged, load_options, without, None)
 
 
 def _bare(
@@ -150,7 +160,24 @@ def _bare(
         draft_max=0,
         kept_bytes=min(load_options.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
         anyway=load_options.anyway,
+        parallel=load_options.parallel or 1,
     )
+
+
+def _side_by_side(
+    judged: _Judged, load_options: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
+) -> LoadPlan:
+    """Return the plan with as many answers at once as were asked for, or cost little memory."""
+    alone = judged.fit(plan, drafter)
+    if load_options.parallel is not None or alone.verdict != "fits":
+        return plan
+    for count in range(MOST_PLANNED, 1, -1):
+        several = replace(plan, parallel=count)
+        fit = judged.fit(several, drafter)
+        cheap = fit.need_bytes - alone.need_bytes <= fit.have_bytes // _MORE_PART
+        if cheap and fit.verdict == "fits":
+            return several
+    return plan
 
 
 @dataclass(frozen=True)

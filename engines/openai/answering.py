@@ -13,9 +13,10 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import EngineError, ModelNotFound, ServerFailed
-from engines.openai.body import DECLINED, EXTRAS, Body, chat_body
+from engines.openai.body import DECLINED, EXTRAS, Body, chat_body, completion_body
 from engines.openai.faults import TooLong, Unwanted
 from engines.openai.fitting import FittedMessages, Fitter, measure
+from engines.openai.kinds import TOOLS
 from engines.openai.reading import AnswerReader, Delta
 from engines.openai.unused import unused
 from engines.openai.via import Via
@@ -42,6 +43,9 @@ _DECLINES: Final = re.compile(
     re.IGNORECASE,
 )
 """Words of who does not take a field at all; what speaks of its value alone is an error."""
+
+_NO_TOOLS: Final = re.compile(r"not support tools|--tool-call-parser|requires --jinja")
+"""Words of Ollama, vLLM and llama-server for a model to which they offer no tools."""
 
 Pieces = Generator[dict[str, Any], None, None]
 
@@ -91,8 +95,9 @@ class _Answering:
         self._reading = AnswerReader(
             "answer" if goes_on else "start",
             request.stop,
-            expected=not goes_on and via.expects(request.thinking),
-            tools=bool(request.tools),
+            expected=not goes_on and request.prompt is None and via.expects(request.thinking),
+            raw=request.prompt is not None,
+            tools=request.tools if request.tool_choice != "none" else (),
             called=via.client.called,
         )
         self._ready: PromptReady | None = None
@@ -122,7 +127,7 @@ class _Answering:
         without = self._without
         for _ in range(_TRIES):
             fitted = fitter.fit()
-            stream = self._via.client.chat(self._body(fitted, without), self._connection)
+            stream = self._ask(self._body(fitted, without))
             try:
                 return fitted, _begun(stream)
             except TooLong as error:
@@ -137,21 +142,26 @@ class _Answering:
                 last = error
         raise last
 
+    def _ask(self, body: Body) -> Pieces:
+        client = self._via.client
+        ask = client.chat if self._request.prompt is None else client.completion
+        return ask(body, self._connection)
+
     def _body(self, fitted: FittedMessages, without: set[str]) -> Body:
+        request, via, most = self._request, self._via, fitted.max_tokens
+        if request.prompt is not None:
+            return completion_body(
+                request, via.model, via.kind, self._seed, most,
+                drafts=via.drafts, special=via.special, without=without,
+            )  # fmt: skip
         body = chat_body(
-            self._request,
-            self._via.model,
-            self._via.kind,
-            fitted.messages,
-            self._seed,
-            fitted.max_tokens,
-            drafts=self._via.drafts,
-            special=self._via.special,
-            thinks=self._via.expects(self._request.thinking),
-        )
+            request, via.model, via.kind, fitted.messages, self._seed, most,
+            drafts=via.drafts, special=via.special, thinks=via.expects(request.thinking),
+            without=without,
+        )  # fmt: skip
         if "max_tokens" in without and fitted.max_tokens is not None:
             body["max_completion_tokens"] = fitted.max_tokens
-        return {name: value for name, value in body.items() if name not in without}
+        return body
 
     def _told(self, fitted: FittedMessages, pieces: Iterator[dict[str, Any]]) -> Iterator[Event]:
         """Yield the events of the stream, up to a stop string or a cancel."""
@@ -170,7 +180,7 @@ class _Answering:
             if self._cancel.cancelled or reading.stopped:
                 return
         yield from self._rest()
-        if reading.figures.prompt is not None:
+        if reading.figures.prompt is not None and fitted.messages:
             self._via.gauge.learn(fitted.messages, max(1, reading.figures.prompt))
 
     def _require_model(self, piece: dict[str, Any]) -> None:
@@ -291,6 +301,8 @@ def _named_in(said: str, without: set[str]) -> str | None:
     """Find the field that a refusal names, of those that the request can go without."""
     if "max_completion_tokens" in said and "max_tokens" not in without:
         return "max_tokens"  # OpenAI has another name for it, for its newer models.
+    if TOOLS not in without and _NO_TOOLS.search(said):
+        return TOOLS
     names = (*EXTRAS, *DECLINED) if _DECLINES.search(said) else EXTRAS
     return next((name for name in names if name in said and name not in without), None)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import Any
 
+from engines.dialect.formats import HERMES
+from engines.dialect.tool_turns import ToolTurns, instructions, numbered
 from engines.dialect.tools import offered
 from engines.errors import EngineFailed, GrammarInvalid
-from engines.openai.kinds import BUDGET, HABITS, Habits
+from engines.openai.kinds import BUDGET, HABITS, TOOLS, Habits
 from engines.openai.values import ServerKind
 from engines.types import ChatRequest, Message, Sampling
 
@@ -15,11 +19,14 @@ Body = dict[str, Any]
 
 EXTRAS = (
     "top_k", "min_p", "repetition_penalty", "repeat_penalty", "repeat_last_n", "stream_options",
-    BUDGET, "skip_special_tokens", "include_reasoning",
+    BUDGET, "skip_special_tokens", "include_reasoning", "parallel_tool_calls",
 )  # fmt: skip
 """Fields that are no part of the protocol; an answer goes without them where they are refused."""
 
-DECLINED = ("seed", "temperature", "top_p")
+DECLINED = (
+    "seed", "temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias",
+    "top_logprobs", "logprobs",
+)  # fmt: skip
 """Fields of the protocol that some gateways and models do not take, whatever their value."""
 
 
@@ -34,37 +41,79 @@ def chat_body(
     drafts: bool = False,
     special: bool = False,
     thinks: bool = False,
+    without: Set[str] = frozenset(),
 ) -> Body:
     """Build the body of POST /v1/chat/completions.
 
     messages: those of the request that fit. drafts: the server drafts tokens ahead, and vLLM then
-    refuses min_p. special: see `Via`. thinks: the model will reason before it answers.
+    refuses min_p. special, without: see `Via`. thinks: the model will reason before it answers.
     Raises GrammarInvalid and EngineFailed for what such a server cannot do.
     """
+    body = prompt_body(request, model, kind, messages, without)
+    body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
+    body |= _tool_choice(request, without)
     habits = HABITS[kind]
-    body = prompt_body(request, model, kind, messages)
-    body |= {"stream": True, "stream_options": {"include_usage": True}, "seed": seed}
+    if request.thinking_budget is not None and habits.budget is not None:
+        body[habits.budget] = request.thinking_budget
+    if request.sampling.guided and kind == "vllm" and not thinks:
+        # Else a server with a parser of reasoning leaves all free until some has ended.
+        body["include_reasoning"] = False
+    if (likeliest := request.sampling.logprobs) is not None:
+        body |= {"logprobs": True, "top_logprobs": likeliest}
+    return {name: value for name, value in body.items() if name not in without}
+
+
+def completion_body(
+    request: ChatRequest,
+    model: str,
+    kind: ServerKind,
+    seed: int,
+    max_tokens: int | None,
+    *,
+    drafts: bool = False,
+    special: bool = False,
+    without: Set[str] = frozenset(),
+) -> Body:
+    """Build the body of POST /v1/completions, for `ChatRequest.prompt`; see `chat_body`."""
+    prompt = request.prompt
+    body: Body = {
+        "model": model,
+        "prompt": prompt if isinstance(prompt, str) else [*(prompt or ())],
+    }
+    body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
+    if (likeliest := request.sampling.logprobs) is not None:
+        # llama-server takes 0 for none at all.
+        body["logprobs"] = max(1, likeliest) if kind == "llama-server" else likeliest
+    return {name: value for name, value in body.items() if name not in without}
+
+
+def _answer_body(
+    request: ChatRequest,
+    kind: ServerKind,
+    seed: int,
+    max_tokens: int | None,
+    *,
+    drafts: bool,
+    special: bool,
+) -> Body:
+    """Say how an answer is to be written, and how its stream is to come."""
+    habits = HABITS[kind]
+    body: Body = {"stream": True, "stream_options": {"include_usage": True}, "seed": seed}
     body |= _sampling(request.sampling, habits)
     if drafts and kind == "vllm":
         body["min_p"] = 0.0  # sent all the same: the server may have another one of its own
+        body.pop("logit_bias", None)
     if max_tokens is not None:
         body["max_tokens"] = max_tokens
     if stops := [stop for stop in request.stop if stop]:
         body["stop"] = stops[: habits.most_stops]
-    if request.thinking_budget is not None and habits.budget is not None:
-        body[habits.budget] = request.thinking_budget
     if kind == "vllm" and special:
         body["skip_special_tokens"] = False
     if kind in ("vllm", "sglang"):
         body["stream_options"]["continuous_usage_stats"] = True
     if kind == "llama-server":
         body |= {"timings_per_token": True, "return_progress": True}
-    if request.sampling.grammar is not None:
-        body |= _grammar(request.sampling.grammar, kind, habits)
-        if kind == "vllm" and not thinks:
-            # Else a server with a parser of reasoning leaves all free until some has ended.
-            body["include_reasoning"] = False
-    return body
+    return body | _guidance(request.sampling, kind, habits)
 
 
 def _sampling(sampling: Sampling, habits: Habits) -> Body:
@@ -80,16 +129,28 @@ def _sampling(sampling: Sampling, habits: Habits) -> Body:
         told[habits.repeat] = sampling.repeat_penalty
     if habits.repeat_last_n is not None:
         told[habits.repeat_last_n] = sampling.repeat_last_n
+    if sampling.presence_penalty:
+        told["presence_penalty"] = sampling.presence_penalty
+    if sampling.frequency_penalty:
+        told["frequency_penalty"] = sampling.frequency_penalty
+    if sampling.logit_bias:
+        told["logit_bias"] = {str(token): bias for token, bias in sampling.logit_bias}
     return told
 
 
 def prompt_body(
-    request: ChatRequest, model: str, kind: ServerKind, messages: Sequence[Message]
+    request: ChatRequest,
+    model: str,
+    kind: ServerKind,
+    messages: Sequence[Message],
+    without: Set[str] = frozenset(),
 ) -> Body:
     """Build the part of the body that makes the prompt, and is counted, too."""
     habits = HABITS[kind]
-    body: Body = {"model": model, "messages": [_message(it, habits) for it in messages]}
-    begun = bool(messages) and messages[-1].role == "assistant"
+    if TOOLS in without:
+        messages = _in_words(request, messages)
+    body: Body = {"model": model, "messages": [_message(it, habits) for it in numbered(messages)]}
+    begun = bool(messages) and messages[-1].role == "assistant" and not messages[-1].calls
     if begun:
         if not habits.continues:
             raise EngineFailed(
@@ -99,8 +160,8 @@ def prompt_body(
                 "Ask for the answer again, or write “go on” as the next message.",
             )
         body |= {"continue_final_message": True, "add_generation_prompt": False}
-    if request.tools:
-        body["tools"] = offered(request.tools)
+    if request.tools and TOOLS not in without:
+        body[TOOLS] = offered(request.tools)
     thinking = request.thinking
     if begun and messages[-1].text and kind == "llama-server":
         thinking = False  # It goes on with an answer only where nothing is thought before it.
@@ -111,15 +172,72 @@ def prompt_body(
     return body
 
 
-def _message(message: Message, habits: Habits) -> dict[str, str]:
+def _in_words(request: ChatRequest, messages: Sequence[Message]) -> Sequence[Message]:
+    """Write tools, calls and results as text, for a server that takes none for this model."""
+    told = ToolTurns(questions=False).prepared(messages, HERMES)
+    if not request.tools or request.tool_choice == "none":
+        return told
+    words = instructions(request.tools, HERMES)
+    if told and told[0].role == "system":
+        return [replace(told[0], text=f"{told[0].text}\n\n{words}"), *told[1:]]
+    return [Message("system", words), *told]
+
+
+def _tool_choice(request: ChatRequest, without: Set[str]) -> Body:
+    """Say whether tools may be asked for, where that is not the usual: as the model likes."""
+    if not request.tools or TOOLS in without:
+        return {}
+    told: Body = {}
+    if request.tool_choice == "required" and request.only_tool:
+        told["tool_choice"] = {"type": "function", "function": {"name": request.only_tool}}
+    elif request.tool_choice != "auto":
+        told["tool_choice"] = request.tool_choice
+    if not request.parallel_tools:
+        told["parallel_tool_calls"] = False
+    return told
+
+
+def _message(message: Message, habits: Habits) -> Body:
     """Write a message as the server wants it; a template decides on showing earlier reasoning."""
-    told = {"role": message.role, "content": message.text}
+    told: Body = {"role": message.role, "content": message.text}
+    if message.calls:
+        told["content"] = message.text or None
+        told["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments or "{}"},
+            }
+            for call in message.calls
+        ]
+    if message.role == "tool":
+        told["tool_call_id"] = message.call_id
+        if habits.template and message.tool:
+            told["name"] = message.tool  # not of the protocol, but some templates show it
     if habits.thoughts and message.role == "assistant" and message.reasoning:
         told["reasoning_content"] = message.reasoning
     return told
 
 
-def _grammar(grammar: str, kind: ServerKind, habits: Habits) -> Body:
+def _guidance(sampling: Sampling, kind: ServerKind, habits: Habits) -> Body:
+    """Say what the answer has to follow, if anything. Raises GrammarInvalid."""
+    if sampling.schema is not None:
+        try:
+            schema = json.loads(sampling.schema)
+        except (ValueError, RecursionError) as error:
+            raise GrammarInvalid(
+                "The schema of the answer cannot be used.",
+                "It is no JSON.",
+                "Change the schema, or ask without it.",
+            ) from error
+        if kind == "vllm":
+            return {"structured_outputs": {"json": schema}}
+        if schema == {"type": "object"}:
+            return {"response_format": {"type": "json_object"}}
+        described = {"name": "answer", "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": described}}
+    if sampling.grammar is None:
+        return {}
     if not habits.grammar:
         raise GrammarInvalid(
             "This server accepts no grammar.",
@@ -127,5 +245,5 @@ def _grammar(grammar: str, kind: ServerKind, habits: Habits) -> Body:
             "Ask without the grammar, or use a model on this computer.",
         )
     if kind == "vllm":
-        return {"structured_outputs": {"grammar": grammar}}
-    return {"grammar": grammar}
+        return {"structured_outputs": {"grammar": sampling.grammar}}
+    return {"grammar": sampling.grammar}

@@ -193,12 +193,22 @@ class OpenAiClient:
     def chat(
         self, body: Mapping[str, Any], connection: Connection | None = None
     ) -> Generator[Json, None, None]:
-        """Stream POST /v1/chat/completions; yields its objects.
+        """Stream POST /v1/chat/completions; yields its objects. See `completion`."""
+        return self._stream("/v1/chat/completions", body, connection)
+
+    def completion(
+        self, body: Mapping[str, Any], connection: Connection | None = None
+    ) -> Generator[Json, None, None]:
+        """Stream POST /v1/completions; yields its objects.
 
         A server that does not stream gives one. Closing the iterator, or hanging up from another
         thread, closes the connection, which ends the answer on the server.
         """
-        path = "/v1/chat/completions"
+        return self._stream("/v1/completions", body, connection)
+
+    def _stream(
+        self, path: str, body: Mapping[str, Any], connection: Connection | None
+    ) -> Generator[Json, None, None]:
         connection = connection or self._connection or Connection()
         with self._asked("POST", path, body, connection, _ANSWER_S) as response:
             if response.status_code != 200:

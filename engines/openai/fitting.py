@@ -13,7 +13,7 @@ from engines.openai.body import Body, prompt_body
 from engines.openai.faults import TooLong
 from engines.openai.kinds import HABITS
 from engines.openai.via import Via
-from engines.overflow import full, too_long
+from engines.overflow import full, prompt_too_long, too_long
 from engines.types import ChatRequest, Measured, Message
 
 
@@ -26,11 +26,32 @@ def count(
     """Count the prompt's tokens for these messages; None where the server does not count."""
     if not via.tokenizes:
         return None
-    body = countable(prompt_body(request, via.model, via.kind, messages))
+    body = countable(prompt_body(request, via.model, via.kind, messages, via.without))
     if via.kind == "llama-server":
         return _by_template(via, body, connection)
     tokens = via.client.tokenize(body, connection)
     return None if tokens is None else len(tokens)
+
+
+def count_prompt(
+    prompt: str | Sequence[int], via: Via, connection: Connection | None = None
+) -> int:
+    """Count the tokens of a prompt that goes in as it is; a guess where the server does not."""
+    if not isinstance(prompt, str):
+        return len(prompt)
+    tokens: list[int] | None = None
+    if via.tokenizes:
+        tokens = via.client.tokenize(tokenizing(via, prompt, special=True), connection)
+    return (
+        via.gauge.of_bytes(len(prompt.encode(errors="replace"))) if tokens is None else len(tokens)
+    )
+
+
+def tokenizing(via: Via, text: str, *, special: bool) -> Body:
+    """Build the body of POST /tokenize for a text. special: its markers are their tokens."""
+    if via.kind == "llama-server":
+        return {"content": text, "add_special": special, "parse_special": special}
+    return {"model": via.model, "prompt": text, "add_special_tokens": special}
 
 
 def countable(body: Body) -> Body:
@@ -76,7 +97,7 @@ class Fitter:
     """Fits one request to the context, and learns when the server says that it was too long."""
 
     def __init__(self, request: ChatRequest, via: Via, connection: Connection) -> None:
-        if not request.messages:
+        if not request.messages and request.prompt is None:
             raise ValueError("there is no message to answer")
         self._request = request
         self._via = via
@@ -87,6 +108,8 @@ class Fitter:
     def fit(self) -> FittedMessages:
         """Choose the messages. Raises ContextFull, MessageTooLong and the server's errors."""
         request, messages = self._request, self._request.messages
+        if request.prompt is not None:
+            return self._as_it_is(request.prompt)
         if not self._context:
             return FittedMessages(messages, (), self._count(messages), request.max_tokens)
         kept = conversation.answer_room(self._context, request.max_tokens)
@@ -106,6 +129,8 @@ class Fitter:
 
     def refused(self, error: TooLong, sent: FittedMessages) -> None:
         """Learn from the server's refusal; raises it again where nothing more can leave."""
+        if self._request.prompt is not None:
+            raise error
         if error.context is not None and error.context != self._context:
             self._context = error.context
             if error.prompt is None:
@@ -121,6 +146,19 @@ class Fitter:
             raise error
         self._told.setdefault(-1, 0)
         self._via.gauge.more()
+
+    def _as_it_is(self, prompt: str | Sequence[int]) -> FittedMessages:
+        """Find the room behind a prompt of which nothing leaves: many servers write 16 tokens only.
+
+        Raises MessageTooLong and the server's errors.
+        """
+        tokens = count_prompt(prompt, self._via, self._connection)
+        if self._context and tokens >= self._context and self._via.tokenizes:
+            raise prompt_too_long(tokens, self._context)
+        wanted = self._request.max_tokens
+        if wanted is None and self._context:
+            wanted = max(1, self._context - tokens)
+        return FittedMessages((), (), tokens, wanted)
 
     def _shorter(self, total: int, room: int) -> FittedMessages:
         messages = self._request.messages
@@ -167,7 +205,7 @@ class Fitter:
 
 def apportioned(messages: Sequence[Message], total: int) -> list[int]:
     """Share the tokens out among messages, by their lengths."""
-    sizes = [len(it.text.encode()) + 24 for it in messages]
+    sizes = [conversation.size(it) + 24 for it in messages]
     whole, lengths, before = sum(sizes), [], 0
     for at in range(len(sizes)):
         upto = total * sum(sizes[: at + 1]) // whole
@@ -192,6 +230,10 @@ def measure(request: ChatRequest, via: Via, cancel: CancelToken) -> Measured:
 
 def _measured(request: ChatRequest, via: Via, connection: Connection) -> Measured:
     messages, gauge = request.messages, via.gauge
+    if request.prompt is not None:
+        total = count_prompt(request.prompt, via, connection)
+        room = conversation.answer_room(via.context, request.max_tokens)
+        return Measured((), total, room, via.context, (), total)
 
     def tokens(some: Sequence[Message]) -> int:
         exact = count(request, via, some, connection) if via.measures else None

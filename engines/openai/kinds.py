@@ -22,7 +22,8 @@ class Habits:
     continues: goes on with a begun message by `continue_final_message`.
     most_stops: stop strings that it takes; None for any number.
     budget: takes a limit for the reasoning. thoughts: knows earlier reasoning in messages.
-    cuts_off: leaves out what is too long, without a word.
+    cuts_off: leaves out what is too long, without a word. tool_choice: a model can be made to ask
+    for a tool.
     """
 
     hottest: float = 2.0
@@ -38,10 +39,14 @@ class Habits:
     budget: str | None = None
     thoughts: bool = False
     cuts_off: bool = False
+    tool_choice: bool = True
 
 
 BUDGET: Final = "thinking_token_budget"
 """vLLM takes it where its start was told what reasoning stands between."""
+
+TOOLS: Final = "tools"
+"""Some servers take none for some models; words tell of them then."""
 
 HABITS: Final[dict[ServerKind, Habits]] = {
     "vllm": Habits(
@@ -77,6 +82,6 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         thoughts=True,
     ),
     "lmstudio": Habits(top_k=True, repeat="repeat_penalty"),
-    "ollama": Habits(cuts_off=True),
+    "ollama": Habits(cuts_off=True, tool_choice=False),
     "openai": Habits(most_stops=4),
 }

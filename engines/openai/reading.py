@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Any, Final
 
@@ -11,12 +11,21 @@ from engines.dialect.formats import ANY_FORMAT
 from engines.dialect.splitter import Begins, open_splitter
 from engines.dialect.tools import CallReader
 from engines.openai.faults import endless
+from engines.openai.logprobs import ServerLogprobs, logprobs_in
+from engines.openai.parsing import parsed
 from engines.openai.values import Drafted
 from engines.redaction import StreamRedactor, redact_certain
-from engines.text import StopStrings
-from engines.types import ReasoningDelta, TextDelta, ToolCall, WasReasoning
+from engines.text import SEAM, StopStrings
+from engines.types import (
+    ReasoningDelta,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallDelta,
+    WasReasoning,
+)
 
-Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCall
+Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCallDelta | ToolCall
 
 _MOST: Final = 1 << 40
 """More than this is no count of tokens, and no rate of them."""
@@ -73,21 +82,30 @@ class Figures:
 
 @dataclass
 class _Call:
-    """A tool call whose pieces still come."""
+    """A tool call whose pieces still come. told: characters of its arguments that were told."""
 
     id: str = ""
     name: str = ""
     arguments: StringIO = field(default_factory=StringIO)
+    told: int = -1
 
     @property
     def size(self) -> int:
         """The characters of the call so far."""
         return len(self.id) + len(self.name) + self.arguments.tell()
 
+    def untold(self) -> str:
+        """Return what has come of the arguments and was not told yet; now it is."""
+        self.arguments.seek(self.told)
+        rest = self.arguments.read()
+        self.told = self.arguments.tell()
+        return rest
+
 
 class AnswerReader:
     """Takes objects of the stream, gives deltas.
 
+    raw: the answer goes on with a text as it is, in which nothing is reasoning.
     finish: the server's reason, None until it gives one. stopped: a stop string was met.
     thought, said: bytes of the reasoning and of the answer.
     thought_tokens: tokens of the completion when the reasoning was last added to.
@@ -99,22 +117,25 @@ class AnswerReader:
         stops: Sequence[str],
         *,
         expected: bool,
-        tools: bool = False,
+        raw: bool = False,
+        tools: Sequence[Tool] = (),
         called: str = "The server",
     ) -> None:
         self._called = called
-        self._splitter = open_splitter(ANY_FORMAT, begins, expected=expected)
+        self._splitter = open_splitter(None if raw else ANY_FORMAT, begins, expected=expected)
         self._apart = False
         self._stops = StopStrings(stops)
         # A server that knows no form of calls leaves them in the text.
-        self._reader = CallReader() if tools else None
+        self._reader = CallReader(tools=tools) if tools else None
         self._calls: dict[int, _Call] = {}
         self.figures = Figures()
         self.finish: str | None = None
         self.thought = self.said = 0
         self._taken = 0
         self._clean_text, self._clean_thought = StreamRedactor(), StreamRedactor()
+        self._clean_calls: dict[str, StreamRedactor] = {}
         self.thought_tokens: int | None = None
+        self._logprobs = ServerLogprobs()
 
     @property
     def stopped(self) -> bool:
@@ -127,8 +148,8 @@ class AnswerReader:
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
         """Read a piece, without secrets. Raises ServerFailed for more than any answer holds."""
-        for delta in self._fed(piece):
-            yield from self._clean(delta)
+        deltas = [clean for delta in self._fed(piece) for clean in self._clean(delta)]
+        yield from self._logprobs.attached(deltas)
         if self.stopped:
             yield from self.held()
 
@@ -152,17 +173,18 @@ class AnswerReader:
         delta = _object(choice, "delta") or _object(choice, "message")
         calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
-            self._call(call)
+            yield from self._call(call)
         thought = delta.get("reasoning") or delta.get("reasoning_content")
         if isinstance(thought, str) and thought:
             if not self._apart:
                 self._apart, self._splitter = True, open_splitter(None)
             self._take(thought)
             yield from self._shown([ReasoningDelta(thought)])
-        text = delta.get("content")
+        self._logprobs.told(logprobs_in(choice))
+        text = delta.get("content") or choice.get("text")
         if isinstance(text, str) and text:
             self._take(text)
-            yield from self._shown(self._splitter.feed(text))
+            yield from self._shown(self._splitter.feed(text.replace(SEAM, "")))
             if self._reader is not None and self._reader.held > MOST_CALL:
                 raise endless(self._called)
 
@@ -180,7 +202,15 @@ class AnswerReader:
             return
         if not isinstance(delta, TextDelta):
             yield from self.held()
-        if isinstance(delta, ToolCall):
+        if isinstance(delta, ToolCallDelta):
+            clean = self._clean_calls.setdefault(delta.id, StreamRedactor())
+            yield replace(
+                delta,
+                name=redact_certain(delta.name),
+                id=redact_certain(delta.id),
+                arguments=clean.feed(delta.arguments),
+            )
+        elif isinstance(delta, ToolCall):
             yield ToolCall(
                 redact_certain(delta.name),
                 redact_certain(delta.arguments),
@@ -191,6 +221,7 @@ class AnswerReader:
         else:
             if rest := self._clean_thought.finish():
                 yield ReasoningDelta(rest)
+            self._logprobs.said(delta.text)
             if text := self._clean_text.feed(delta.text):
                 yield TextDelta(text)
 
@@ -198,11 +229,14 @@ class AnswerReader:
         if not self.stopped:
             yield from self._shown(self._splitter.finish())
             if self._reader is not None:
-                yield from self._ended(self._reader.finish())
+                whole = self.finish != "length"
+                yield from self._ended(self._reader.finish(ended=whole))
             if rest := self._stops.finish():
                 yield TextDelta(rest)
         for _, call in sorted(self._calls.items()):
-            yield ToolCall(call.name, call.arguments.getvalue(), call.id)
+            arguments = call.arguments.getvalue()
+            if self.finish != "length" or _is_json(arguments):
+                yield ToolCall(call.name, arguments, call.id)
 
     def _take(self, text: str) -> None:
         self._taken += len(text)
@@ -233,14 +267,14 @@ class AnswerReader:
                 self.said += len(text.encode())
                 yield TextDelta(text)
 
-    def _call(self, told: Any) -> None:
+    def _call(self, told: Any) -> Iterator[Delta]:
         """Take a piece of a tool call: its number says of which, the text is a part of it."""
         if not isinstance(told, dict):
             return
         number = told.get("index")
-        call = self._calls.setdefault(
-            number if isinstance(number, int) else len(self._calls), _Call()
-        )
+        if not isinstance(number, int):
+            number = len(self._calls)
+        call = self._calls.setdefault(number, _Call())
         function = _object(told, "function")
         call.id = _text(told, "id") or call.id
         call.name = _text(function, "name") or call.name
@@ -250,6 +284,20 @@ class AnswerReader:
             call.arguments.write(arguments)
         if call.size > MOST_CALL or len(self._calls) > MOST_CALLS:
             raise endless(self._called)
+        if call.name:
+            if call.told < 0:
+                yield ToolCallDelta(number, call.name, call.id, "")
+                call.told = 0
+            if call.arguments.tell() > call.told:
+                yield ToolCallDelta(number, call.name, call.id, call.untold())
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parsed(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _object(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Final
 
-from engines.openai.kinds import HABITS
+from engines.openai.kinds import HABITS, TOOLS, Habits
 from engines.openai.values import ServerKind
 from engines.types import ChatRequest, Sampling
 
@@ -28,7 +28,17 @@ def unused(
         notes.append("This server cannot limit how long a model thinks.")
     if request.thinking is not None and not habits.template:
         notes.append("With this server, thinking cannot be switched on or off from here.")
-    return tuple(notes)
+    return (*notes, *_tools(request, habits, without))
+
+
+def _tools(request: ChatRequest, habits: Habits, without: Set[str]) -> Iterator[str]:
+    """List what of the choice of tools this server leaves to the model."""
+    if not request.tools:
+        return
+    if request.tool_choice == "required" and (TOOLS in without or not habits.tool_choice):
+        yield "This server cannot make the model ask for a tool."
+    if not request.parallel_tools and {TOOLS, "parallel_tool_calls"} & without:
+        yield "This server may ask for several tools at once."
 
 
 def _declined(sampling: Sampling, without: Set[str]) -> Iterator[str]:
@@ -37,6 +47,14 @@ def _declined(sampling: Sampling, without: Set[str]) -> Iterator[str]:
         yield "This server accepts no temperature for this model; its own was used."
     if sampling.temperature > 0 and sampling.top_p < 1 and "top_p" in without:
         yield "This server does not support top-p; it was not used."
+    if sampling.presence_penalty and "presence_penalty" in without:
+        yield "This server does not support a presence penalty; it was not used."
+    if sampling.frequency_penalty and "frequency_penalty" in without:
+        yield "This server does not support a frequency penalty; it was not used."
+    if sampling.logit_bias and "logit_bias" in without:
+        yield "This server does not support logit bias; it was not used."
+    if sampling.logprobs is not None and {"logprobs", "top_logprobs"} & without:
+        yield "This server does not tell how likely tokens were."
     if sampling.seed is not None and "seed" in without:
         yield "This server accepts no seed; the same question may be answered differently."
 
@@ -55,7 +73,7 @@ def _unsampled(
         notes.append("This server does not support top-k; it was not used.")
     if chosen and sampling.min_p and (not habits.min_p or "min_p" in without):
         notes.append("This server does not support min-p; it was not used.")
-    elif chosen and sampling.min_p and drafts and kind == "vllm":
+    elif drafts and kind == "vllm" and ((chosen and sampling.min_p) or sampling.logit_bias):
         notes.append(MIN_P_WITH_MTP)
     if sampling.repeat_penalty != 1 and not repeats:
         notes.append("This server does not support a repeat penalty; it was not used.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from engines import conversation
 from engines.openai.client import OpenAiClient
 from engines.openai.values import Drafted, ServerKind
 from engines.types import ChatRequest, Message, MtpReport, Thinking
@@ -52,10 +53,12 @@ class Gauge:
 
     def most(self, messages: Sequence[Message]) -> int:
         """Return more tokens than the messages can take: each has at least one byte."""
-        return 256 + sum(len(it.text.encode()) + len(it.reasoning) + 64 for it in messages)
+        return 256 + sum(
+            conversation.size(it) + len(it.reasoning) + 64 * (1 + len(it.calls)) for it in messages
+        )
 
     def _size(self, messages: Sequence[Message]) -> int:
-        return sum(len(it.text.encode()) + self._EACH for it in messages) + self._EACH
+        return sum(conversation.size(it) + self._EACH for it in messages) + self._EACH
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -19,6 +19,7 @@ from engines.errors import (
     ServerRefused,
 )
 from engines.guard import UseGuard
+from engines.openai import vectors
 from engines.openai.answering import Via, answer, measure
 from engines.openai.client import OpenAiClient
 from engines.openai.reasoning import reasoning_of
@@ -33,6 +34,8 @@ from engines.types import (
     Measured,
     MtpCheck,
     MtpReport,
+    Ranking,
+    Vectors,
 )
 
 if TYPE_CHECKING:
@@ -141,6 +144,22 @@ class RemoteEngine:
         """Count exactly on a server of this computer, else guess. See `Engine.measure`."""
         return measure(request, self._loaded(), cancel)
 
+    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Ask for the text's tokens. See `Engine.tokenize`."""
+        return vectors.tokenize(self._loaded(), text, cancel, special=special)
+
+    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
+        """Ask for the tokens' text. See `Engine.detokenize`."""
+        return vectors.detokenize(self._loaded(), tokens, cancel)
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        """Ask for the vectors of texts. See `Engine.embed`."""
+        return vectors.embed(self._loaded(), texts, cancel)
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """Ask for the ranks of documents. See `Engine.rerank`."""
+        return vectors.rerank(self._loaded(), query, documents, cancel)
+
     def check_mtp(self, _request: ChatRequest, _depth: int, _cancel: CancelToken) -> MtpCheck:
         """Refuse: a server does not let anybody choose."""
         raise MtpUnavailable(
@@ -154,6 +173,10 @@ class RemoteEngine:
         if self._looking:
             return EngineStatus("loading", elsewhere=True)
         return EngineStatus("ready" if self._via is not None else "stopped", elsewhere=True)
+
+    def cache_used(self) -> float | None:
+        """Tell nothing: how full a server of the user's is concerns its owner."""
+        return None
 
     def close(self) -> None:
         """Let go of the server. See `Engine.close`."""

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from engines.errors import Cancelled, EngineError
 from engines.guard import UseGuard
 from engines.hardware.nvidia import load_nvml
 from engines.hardware.values import Hardware
+from engines.openai import vectors
 from engines.openai.answering import answer, measure
 from engines.types import (
     Adapter,
@@ -32,6 +33,8 @@ from engines.types import (
     LoadPlan,
     Measured,
     MtpCheck,
+    Ranking,
+    Vectors,
 )
 from engines.vllm.command import OF_CARDS, WorkerCommand, command, max_rank
 from engines.vllm.compare import check_mtp
@@ -306,6 +309,34 @@ class VllmEngine:
             raise nothing_loaded()
         return measure(request, running.via, cancel)
 
+    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Ask for the text's tokens. See `Engine.tokenize`."""
+        running = self._running
+        if running is None:
+            raise nothing_loaded()
+        return vectors.tokenize(running.via, text, cancel, special=special)
+
+    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
+        """Ask for the tokens' text. See `Engine.detokenize`."""
+        running = self._running
+        if running is None:
+            raise nothing_loaded()
+        return vectors.detokenize(running.via, tokens, cancel)
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        """Ask for the vectors of texts. See `Engine.embed`."""
+        running = self._running
+        if running is None:
+            raise nothing_loaded()
+        return vectors.embed(running.via, texts, cancel)
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """Ask for the ranks of documents. See `Engine.rerank`."""
+        running = self._running
+        if running is None:
+            raise nothing_loaded()
+        return vectors.rerank(running.via, query, documents, cancel)
+
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts: two starts. See `Engine.check_mtp`.
 
@@ -351,6 +382,14 @@ class VllmEngine:
             return EngineStatus("ready", log=log, process=process, elsewhere=away)
         stage = worker.stage
         return EngineStatus("loading", stage.words, stage.share, log, process, away)
+
+    def cache_used(self) -> float | None:
+        """Ask the worker. See `Engine.cache_used`."""
+        try:
+            figures = self.metrics()
+        except EngineError:
+            return None  # it is busy, or has just ended
+        return figures.cache_used if figures is not None else None
 
     def close(self) -> None:
         """Stop the worker. See `Engine.close`; who needs the cards' memory calls `settle`."""

@@ -13,40 +13,65 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from engines.dialect.formats import GEMMA, HARMONY, MISTRAL, ReasoningFormat, format_of
+from engines.dialect.formats import (
+    GEMMA,
+    HARMONY,
+    HERMES,
+    MISTRAL,
+    CallFormat,
+    ReasoningFormat,
+    call_format_of,
+    format_of,
+)
 from engines.models.checkpoint import read_chat_template
 
 _PARSERS: Final = ((GEMMA, "gemma4", "<|tool_call>"), (MISTRAL, "mistral", "[TOOL_CALLS]"))
 """The formats that a parser of vLLM's is used for, its name, and its token before a tool call.
 
 Both begin in the answer, so that one without reasoning stays an answer; the parsers for <think>
-begin in the reasoning, and those markers are text that Hearth reads itself."""
+begin in the reasoning, and those markers are text that Hearth reads itself. Calls are read by vLLM
+wherever it knows their format: without a parser it takes no tools at all."""
 
 
 @dataclass(frozen=True)
 class Parsing:
     """words: for the command line. special: the text keeps its special tokens.
 
-    budget: the reasoning can be limited.
+    budget: the reasoning can be limited. tools: it takes tools.
     """
 
     words: tuple[str, ...] = ()
     special: bool = False
     budget: bool = False
+    tools: bool = False
 
 
 def parsing_of(folder: Path) -> Parsing:
     """Choose for a checkpoint, by its chat template and the tokens of its own vocabulary."""
     tokens = dict(added_tokens(folder))
-    format_, _ = format_of(read_chat_template(folder) or "", tokens)
+    template = read_chat_template(folder) or ""
+    calls = _calls(call_format_of(template), tokens)
+    format_, _ = format_of(template, tokens)
     if format_ is None or format_ is HARMONY:
-        return Parsing()  # vLLM reads the channels of gpt-oss by itself
+        return Parsing(calls, tools=bool(calls))  # vLLM reads gpt-oss' channels by itself
     special = any(tokens.get(it) for it in format_.tokens)
     for known, name, call in _PARSERS:
         if format_ is known and {*known.tokens, call} <= {*tokens}:
-            calls = ("--enable-auto-tool-choice", "--tool-call-parser", name)
-            return Parsing(("--reasoning-parser", name, *calls), special=True, budget=True)
-    return Parsing(_limits(format_), special, budget=not format_.prose)
+            words = ("--reasoning-parser", name, *_parser(name))
+            return Parsing(words, special=True, budget=True, tools=True)
+    budget = not format_.prose
+    return Parsing((*_limits(format_), *calls), special, budget, tools=bool(calls))
+
+
+def _calls(form: CallFormat | None, tokens: Mapping[str, bool]) -> tuple[str, ...]:
+    """Return the words for the parser of calls, none where it could not find its tokens."""
+    if form is None or not form.vllm:
+        return ()
+    return _parser(form.vllm) if form is HERMES or {*form.tokens} <= {*tokens} else ()
+
+
+def _parser(name: str) -> tuple[str, ...]:
+    return ("--enable-auto-tool-choice", "--tool-call-parser", name)
 
 
 def _limits(format_: ReasoningFormat) -> tuple[str, ...]:

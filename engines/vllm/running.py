@@ -14,7 +14,7 @@ from engines.dialect import Dialect
 from engines.dialect.switch import ThinkingChoices
 from engines.errors import TemplateFailed
 from engines.models.checkpoint import Checkpoint, read_chat_template
-from engines.openai.kinds import BUDGET
+from engines.openai.kinds import BUDGET, TOOLS
 from engines.openai.values import Drafted
 from engines.openai.via import Via
 from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpReport
@@ -170,7 +170,9 @@ class Running:
             thinking=switch.kind,
             thinks=switch.thinks,
             special=parsing.special,
-            without=frozenset() if parsing.budget else frozenset({BUDGET}),
+            without=frozenset(
+                ([] if parsing.budget else [BUDGET]) + ([] if parsing.tools else [TOOLS])
+            ),
         )
 
     def learn(self, tokens: int, tok_s: float) -> None:

@@ -305,6 +305,145 @@
       <translation>Tastenkürzel</translation>
     </message>
     <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Nothing was asked in the last ten minutes. Ask something, and see it here.</source>
+      <translation>In den letzten zehn Minuten wurde nichts gefragt. Frag etwas, und sieh es hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Go to the chat</source>
+      <translation>Zum Chat</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>As a table</source>
+      <translation>Als Tabelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Activity</source>
+      <translation>Aktivität</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <source>Activity, minute by minute, the last one first</source>
+      <translation>Aktivität, Minute für Minute, die letzte zuerst</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <source>Lines</source>
+      <translation>Zeilen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/activity_page.py" />
+      <location filename="../../app/ui/connections/connections_page.py" />
+      <source>Columns</source>
+      <translation>Spalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/plot.py" />
+      <source>now</source>
+      <translation>jetzt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/plot.py" />
+      <source>{0} min ago</source>
+      <translation>vor {0} min</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Nothing in the last ten minutes.</source>
+      <translation>Nichts in den letzten zehn Minuten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Nothing has been answered since Hearth was opened.</source>
+      <translation>Seit Hearth offen ist, wurde nichts beantwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Minutes ago</source>
+      <translation>Vor Minuten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Requests at work</source>
+      <translation>Anfragen in Arbeit</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Requests waiting</source>
+      <translation>Wartende Anfragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Tokens written a second</source>
+      <translation>Geschriebene Token je Sekunde</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Prompt tokens read a second</source>
+      <translation>Gelesene Prompt-Token je Sekunde</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Time to first token</source>
+      <translation>Zeit bis zum ersten Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Prompts already known</source>
+      <translation>Prompts schon bekannt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Guesses accepted</source>
+      <translation>Richtig geraten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/widgets/computer_card.py" />
+      <source>Memory</source>
+      <translation>Speicher</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} s</source>
+      <translation>{0} s</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>{0} %</source>
+      <translation>{0} %</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>Last {0}; in ten minutes from {1} to {2}.</source>
+      <translation>Zuletzt {0}; in zehn Minuten von {1} bis {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>{0} answers since Hearth was opened, with {1} written and {2} read.</source>
+      <translation>{0} Antworten, seit Hearth offen ist: {1} geschrieben und {2} gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>One answer since Hearth was opened, with {0} written and {1} read.</source>
+      <translation>Eine Antwort, seit Hearth offen ist: {0} geschrieben und {1} gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/activity/words.py" />
+      <source>{0} of prompts were known already.</source>
+      <translation>{0} aus Prompts waren schon bekannt.</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/announcing.py" />
       <source>expanded</source>
       <translation>ausgeklappt</translation>
@@ -316,6 +455,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -394,6 +534,7 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/engines/install_line.py" />
       <location filename="../../app/ui/engines/switch_controller.py" />
       <location filename="../../app/ui/exchange/export_dialog.py" />
@@ -475,6 +616,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
+      <location filename="../../app/ui/engines/api_card.py" />
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_row.py" />
@@ -753,6 +895,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
@@ -855,6 +998,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
+      <location filename="../../app/ui/engines/api_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Off</source>
       <translation>Aus</translation>
@@ -878,6 +1022,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/composer/thinking_switch.py" />
+      <location filename="../../app/ui/engines/api_card.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>On</source>
       <translation>An</translation>
@@ -955,6 +1100,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/engines/vllm_card.py" />
       <location filename="../../app/ui/servers/servers_page.py" />
@@ -1374,6 +1520,21 @@
       <translation>Geht an {0}</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/exposed_badge.py" />
+      <source>Open to the network</source>
+      <translation>Offen im Netzwerk</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/exposed_badge.py" />
+      <source>Other computers can use your models, encrypted, with a key.</source>
+      <translation>Andere Computer können deine Modelle mit einem Schlüssel benutzen; die Verbindung ist verschlüsselt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/exposed_badge.py" />
+      <source>Other computers can use your models, with a key. Nothing is encrypted: others on the network can read along.</source>
+      <translation>Andere Computer können deine Modelle mit einem Schlüssel benutzen. Nichts ist verschlüsselt: andere im Netzwerk können mitlesen.</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/find/chat_find.py" />
       <source>Previous</source>
       <translation>Zurück</translation>
@@ -1535,12 +1696,6 @@
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <source>What differs here</source>
       <translation>Was hier anders ist</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} s</source>
-      <translation>{0} s</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -2240,16 +2395,6 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Lines</source>
-      <translation>Zeilen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
-      <source>Columns</source>
-      <translation>Spalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/connections_page.py" />
       <source>Clear the list</source>
       <translation>Liste leeren</translation>
     </message>
@@ -2367,6 +2512,11 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
+      <source>Send traces</source>
+      <translation>Spuren senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
       <source>One was blocked while Hearth was offline.</source>
       <translation>Eine wurde blockiert, während Hearth offline war.</translation>
     </message>
@@ -2389,6 +2539,11 @@
       <location filename="../../app/ui/connections/words.py" />
       <source>the names of an engine’s packages</source>
       <translation>die Namen der Pakete einer Engine</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/connections/words.py" />
+      <source>figures of answers, without their text, to a collector that you chose</source>
+      <translation>Zahlen zu Antworten, ohne deren Text, an einen Sammler, den du gewählt hast</translation>
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
@@ -2459,12 +2614,6 @@
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>Open Hearth for details.</source>
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/desktop/desktop.py" />
-      <location filename="../../app/ui/models/download_words.py" />
-      <source>{0} %</source>
-      <translation>{0} %</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/drops.py" />
@@ -2596,6 +2745,259 @@
       <location filename="../../app/ui/engines/advice_card.py" />
       <source>{0} suits this computer</source>
       <translation>{0} passt zu diesem Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>For other programs</source>
+      <translation>Für andere Programme</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Editors and agents that speak OpenAI’s or Anthropic’s protocol can use your models while Hearth is open. They need a key.</source>
+      <translation>Editoren und Agenten, die das Protokoll von OpenAI oder Anthropic sprechen, können deine Modelle benutzen, solange Hearth offen ist. Sie brauchen einen Schlüssel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Let other programs use your models</source>
+      <translation>Andere Programme deine Modelle benutzen lassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Who can connect</source>
+      <translation>Wer sich verbinden kann</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Copy address</source>
+      <translation>Adresse kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Copy token</source>
+      <translation>Token kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>New token…</source>
+      <translation>Neues Token…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Settings…</source>
+      <translation>Einstellungen…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Add a program…</source>
+      <translation>Programm hinzufügen…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Last requests</source>
+      <translation>Letzte Anfragen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>None yet. With keys of their own, you see who asked.</source>
+      <translation>Noch keine. Mit eigenen Schlüsseln siehst du, wer gefragt hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>no valid key</source>
+      <translation>ohne gültigen Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Programs with a key of their own</source>
+      <translation>Programme mit eigenem Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>{0} tokens read, {1} written</source>
+      <translation>{0} Token gelesen, {1} geschrieben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <location filename="../../app/ui/widgets/computer_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>This computer</source>
+      <translation>Dieser Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Only this computer</source>
+      <translation>Nur dieser Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Network</source>
+      <translation>Netzwerk</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>The network, encrypted</source>
+      <translation>Das Netzwerk, verschlüsselt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Network, not encrypted</source>
+      <translation>Netzwerk, unverschlüsselt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>The network, not encrypted</source>
+      <translation>Das Netzwerk, unverschlüsselt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Starting…</source>
+      <translation>Startet…</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Listening at {0}/v1</source>
+      <translation>Erreichbar unter {0}/v1</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>Only {0}</source>
+      <translation>Nur {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>{0} requests a minute</source>
+      <translation>{0} Anfragen pro Minute</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
+      <source>{0} at once</source>
+      <translation>{0} zugleich</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Let other computers use your models?</source>
+      <translation>Andere Computer deine Modelle benutzen lassen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Make a new token?</source>
+      <translation>Ein neues Token erzeugen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Programs with the present one are refused until you give them the new one.</source>
+      <translation>Programme mit dem jetzigen werden abgewiesen, bis du ihnen das neue gibst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Its key is refused from now on. What it has used stays in the list.</source>
+      <translation>Sein Schlüssel wird ab jetzt abgewiesen. Was es benutzt hat, bleibt in der Liste.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Every computer that reaches this one can try. Whoever has the token or a program’s key can use your models. Connections are encrypted with the certificate named in the settings.</source>
+      <translation>Jeder Computer, der diesen erreicht, kann es versuchen. Wer das Token oder den Schlüssel eines Programms hat, kann deine Modelle benutzen. Verbindungen werden mit dem Zertifikat aus den Einstellungen verschlüsselt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Every computer that reaches this one can try. Whoever has the token or a program’s key can use your models. Without encryption, others on the network can read questions, answers and the token.</source>
+      <translation>Jeder Computer, der diesen erreicht, kann es versuchen. Wer das Token oder den Schlüssel eines Programms hat, kann deine Modelle benutzen. Ohne Verschlüsselung können andere im Netzwerk Fragen, Antworten und das Token lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Keep it to this computer</source>
+      <translation>Bei diesem Computer bleiben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Let them in</source>
+      <translation>Hereinlassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>The new token was copied.</source>
+      <translation>Das neue Token wurde kopiert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <source>Make it</source>
+      <translation>Erzeugen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Remove {0}?</source>
+      <translation>{0} entfernen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Add a program</source>
+      <translation>Programm hinzufügen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Such as: editor</source>
+      <translation>Etwa: Editor</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/window/main_window.py" />
+      <source>All models</source>
+      <translation>Alle Modelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>May use</source>
+      <translation>Darf benutzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Requests a minute</source>
+      <translation>Anfragen pro Minute</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <location filename="../../app/core/settings/fields.py" />
+      <source>No limit</source>
+      <translation>Keine Grenze</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <location filename="../../app/ui/servers/key_dialog.py" />
+      <location filename="../../app/ui/servers/server_dialog.py" />
+      <source>Key</source>
+      <translation>Schlüssel</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Make a key</source>
+      <translation>Schlüssel erzeugen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Copy key</source>
+      <translation>Schlüssel kopieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Copy the key into the program now: it is shown this once.</source>
+      <translation>Kopiere den Schlüssel jetzt in das Programm: er wird nur dieses eine Mal gezeigt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Done</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/client_dialog.py" />
+      <source>Copied</source>
+      <translation>Kopiert</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/comparison.py" />
@@ -3477,12 +3879,6 @@
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>The check was stopped.</source>
       <translation>Die Prüfung wurde gestoppt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/details_page.py" />
-      <location filename="../../app/ui/window/main_window.py" />
-      <source>All models</source>
-      <translation>Alle Modelle</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -4576,6 +4972,7 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
+      <location filename="../../app/core/settings/fields.py" />
       <source>Server</source>
       <translation>Server</translation>
     </message>
@@ -5148,12 +5545,6 @@
     </message>
     <message>
       <location filename="../../app/ui/servers/key_dialog.py" />
-      <location filename="../../app/ui/servers/server_dialog.py" />
-      <source>Key</source>
-      <translation>Schlüssel</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/key_dialog.py" />
       <source>Save and try again</source>
       <translation>Speichern und erneut versuchen</translation>
     </message>
@@ -5294,11 +5685,6 @@
       <location filename="../../app/ui/servers/servers_page.py" />
       <source>{0} was saved.</source>
       <translation>{0} wurde gespeichert.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Remove {0}?</source>
-      <translation>{0} entfernen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/servers/words.py" />
@@ -5786,18 +6172,8 @@
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>This computer</source>
-      <translation>Dieser Computer</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/widgets/computer_card.py" />
       <source>Processor</source>
       <translation>Prozessor</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/widgets/computer_card.py" />
-      <source>Memory</source>
-      <translation>Speicher</translation>
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
@@ -5900,6 +6276,11 @@
       <translation>Engines und Geräte</translation>
     </message>
     <message>
+      <location filename="../../app/ui/window/main_window.py" />
+      <source>Address and token</source>
+      <translation>Adresse und Token</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/window/shortcuts_dialog.py" />
       <source>Click a command’s keys to change them.</source>
       <translation>Klick auf die Tasten eines Befehls, um sie zu ändern.</translation>
@@ -5933,6 +6314,110 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Privacy</source>
       <translation>Privatsphäre</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Editors and agents that speak OpenAI’s or Anthropic’s protocol, while Hearth is open.</source>
+      <translation>Editoren und Agenten, die das Protokoll von OpenAI oder Anthropic sprechen, solange Hearth offen ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Port</source>
+      <translation>Port</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Programs find the server at this number.</source>
+      <translation>Unter dieser Nummer finden Programme den Server.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Further names of models</source>
+      <translation>Weitere Namen von Modellen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>For programs that insist on a name. One per line: the name, an equals sign and the model.</source>
+      <translation>Für Programme, die auf einem Namen bestehen. Einer pro Zeile: der Name, ein Gleichheitszeichen und das Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Unload models of programs</source>
+      <translation>Modelle von Programmen entladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>After this long without a request, where only programs have used the model.</source>
+      <translation>So lange nach der letzten Anfrage, wenn nur Programme das Modell benutzt haben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Never</source>
+      <translation>Nie</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Sites that may ask</source>
+      <translation>Websites, die fragen dürfen</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Web pages of these addresses may use the server from a browser. One per line, such as https://chat.example.</source>
+      <translation>Seiten dieser Adressen dürfen den Server aus einem Browser benutzen. Eine pro Zeile, etwa https://chat.example.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Names of this computer</source>
+      <translation>Namen dieses Computers</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Under which programs call the server, besides its addresses. One per line.</source>
+      <translation>Unter denen Programme den Server ansprechen, neben seinen Adressen. Einer pro Zeile.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Programs on this computer, or others on the network: encrypted or not.</source>
+      <translation>Programme auf diesem Computer, oder andere im Netzwerk: verschlüsselt oder nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Network unencrypted</source>
+      <translation>Netzwerk unverschlüsselt</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Certificate</source>
+      <translation>Zertifikat</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>For encrypted connections from the network: a file in PEM format.</source>
+      <translation>Für verschlüsselte Verbindungen aus dem Netzwerk: eine Datei im PEM-Format.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>Key of the certificate</source>
+      <translation>Schlüssel des Zertifikats</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/server.py" />
+      <source>A file in PEM format, without a password.</source>
+      <translation>Eine Datei im PEM-Format, ohne Passwort.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -5973,6 +6458,18 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>For a mixture of experts that is too large for the graphics card.</source>
       <translation>Für eine Mixture of Experts, die für die Grafikkarte zu groß ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Answers at once with llama.cpp</source>
+      <translation>Antworten zugleich mit llama.cpp</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Each takes memory for a context of its own. Automatic is as many as take little.</source>
+      <translation>Jede braucht Speicher für einen eigenen Kontext. Automatisch sind es so viele, wie wenig davon brauchen.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6105,11 +6602,6 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>After this long without an answer, to free its memory. It stays as long after a command in a terminal; where this is Never, it ends with the command.</source>
       <translation>Nach so langer Zeit ohne Antwort, um seinen Speicher freizugeben. So lange bleibt es auch nach einem Befehl in einem Terminal; bei „Nie“ endet es mit dem Befehl.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/settings/fields.py" />
-      <source>Never</source>
-      <translation>Nie</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6388,11 +6880,6 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>No limit</source>
-      <translation>Keine Grenze</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/settings/fields.py" />
       <source>Think first</source>
       <translation>Erst nachdenken</translation>
     </message>
@@ -6570,6 +7057,16 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Nothing connects to other computers, whatever you click.</source>
       <translation>Nichts verbindet sich mit anderen Computern, was immer du anklickst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Send traces to</source>
+      <translation>Spuren senden an</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Address of an OpenTelemetry collector, such as http://127.0.0.1:4318. It gets figures and the model’s name of each answer, never text. Empty sends nothing.</source>
+      <translation>Adresse eines OpenTelemetry-Sammlers, etwa http://127.0.0.1:4318. Er bekommt von jeder Antwort Zahlen und den Namen des Modells, nie Text. Leer sendet nichts.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -7051,8 +7548,8 @@
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
-      <source>one after the other in Hearth</source>
-      <translation>in Hearth einer nach dem anderen</translation>
+      <source>side by side</source>
+      <translation>nebeneinander</translation>
     </message>
     <message>
       <location filename="../../app/core/engines/advice.py" />
@@ -7682,6 +8179,7 @@
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
+      <location filename="../../app/core/network/serving.py" />
       <source>An address is http:// or https://, a host’s name and, if need be, a port.</source>
       <translation>Eine Adresse ist http:// oder https://, der Name eines Rechners und, wenn nötig, ein Port.</translation>
     </message>
@@ -7721,6 +8219,107 @@
       <translation>Wähle einen anderen Namen, etwa „team“.</translation>
     </message>
     <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>“{0}” is not the address of a site.</source>
+      <translation>„{0}“ ist nicht die Adresse einer Website.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Write it like: https://chat.example</source>
+      <translation>Schreibe sie so: https://chat.example</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <location filename="../../app/net/listening.py" />
+      <source>The server was not started.</source>
+      <translation>Der Server wurde nicht gestartet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>For encryption it needs a certificate and its key.</source>
+      <translation>Zum Verschlüsseln braucht er ein Zertifikat und dessen Schlüssel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Choose both files, or none of them.</source>
+      <translation>Wähle beide Dateien oder keine.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>At {0}, other computers could use your models.</source>
+      <translation>Unter {0} könnten andere Computer deine Modelle benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Choose the network under Engines, if that is what you want.</source>
+      <translation>Wähle unter Engines das Netzwerk, wenn du das willst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Other computers could use your models without a token.</source>
+      <translation>Andere Computer könnten deine Modelle ohne Token benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Let the server ask for a token.</source>
+      <translation>Lass den Server nach einem Token fragen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Without encryption, others on the network can read questions, answers and the token.</source>
+      <translation>Ohne Verschlüsselung können andere im Netzwerk Fragen, Antworten und das Token lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Choose a certificate and its key, or choose the network without encryption.</source>
+      <translation>Wähle ein Zertifikat und dessen Schlüssel, oder das Netzwerk ohne Verschlüsselung.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>“{0}” is not the name of a computer.</source>
+      <translation>„{0}“ ist nicht der Name eines Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>A name has no spaces, no port and no http:// before it.</source>
+      <translation>Ein Name hat keine Leerzeichen, keinen Port und kein http:// davor.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Write one name a line, such as: box.local</source>
+      <translation>Schreibe einen Namen pro Zeile, etwa: box.local</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>“{0}” names no model.</source>
+      <translation>„{0}“ nennt kein Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>A line is a name, an equals sign and a model.</source>
+      <translation>Eine Zeile ist ein Name, ein Gleichheitszeichen und ein Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Write it like: gpt-4o = starter</source>
+      <translation>Schreibe sie so: gpt-4o = starter</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>“{0}” is there twice.</source>
+      <translation>„{0}“ steht zweimal da.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>A name stands for one model.</source>
+      <translation>Ein Name steht für ein Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/network/serving.py" />
+      <source>Remove one of the lines.</source>
+      <translation>Entferne eine der Zeilen.</translation>
+    </message>
+    <message>
       <location filename="../../app/core/settings/engines.py" />
       <source>backend llama.cpp vllm</source>
       <translation>backend llama.cpp vllm motor</translation>
@@ -7734,6 +8333,11 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>moe gpu offload memory</source>
       <translation>moe gpu auslagern speicher</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
+      <source>parallel concurrent slots</source>
+      <translation>parallel gleichzeitig slots</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
@@ -7849,6 +8453,51 @@
       <location filename="../../app/core/settings/models.py" />
       <source>These can be set: {0}.</source>
       <translation>Einstellen lassen sich: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>api openai anthropic serve local server endpoint</source>
+      <translation>api openai anthropic server lokal endpunkt schnittstelle dienst</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>api address listen</source>
+      <translation>api adresse schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>alias gpt claude api</source>
+      <translation>alias gpt claude api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>idle unload memory api</source>
+      <translation>leerlauf entladen speicher api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>cors origin browser api</source>
+      <translation>cors origin browser api schnittstelle website</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>host hostname dns api</source>
+      <translation>host hostname rechnername dns api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>network lan expose share api</source>
+      <translation>netzwerk lan freigeben teilen api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>tls ssl https encryption api</source>
+      <translation>tls ssl https verschlüsselung api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/server.py" />
+      <source>tls ssl https encryption private api</source>
+      <translation>tls ssl https verschlüsselung privat api schnittstelle</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
@@ -8766,6 +9415,147 @@
       <translation>Trage einen HTTP-Proxy in den Netzwerkeinstellungen des Systems oder in HTTPS_PROXY ein.</translation>
     </message>
     <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Another program already listens at port {0}.</source>
+      <translation>Ein anderes Programm benutzt schon Port {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose another port, or end that program.</source>
+      <translation>Wähle einen anderen Port, oder beende dieses Programm.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>This computer does not have the address {0}.</source>
+      <translation>Dieser Computer hat die Adresse {0} nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose an address that it has.</source>
+      <translation>Wähle eine Adresse, die er hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>“{0}” is not an address of this computer.</source>
+      <translation>„{0}“ ist keine Adresse dieses Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>A server listens at a number, not at a name.</source>
+      <translation>Ein Server ist unter einer Nummer erreichbar, nicht unter einem Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Write an IP address, such as 127.0.0.1.</source>
+      <translation>Schreibe eine IP-Adresse, etwa 127.0.0.1.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <location filename="../../engines/models/gguf/header.py" />
+      <source>There is no file {0}.</source>
+      <translation>Es gibt keine Datei {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>The server’s certificate cannot be used.</source>
+      <translation>Das Zertifikat des Servers lässt sich nicht verwenden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose a certificate and its key without a password, both as PEM.</source>
+      <translation>Wähle ein Zertifikat und dessen Schlüssel ohne Passwort, beide als PEM.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>The system does not let Hearth use port {0}.</source>
+      <translation>Das System lässt Hearth Port {0} nicht benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose a port above 1023.</source>
+      <translation>Wähle einen Port über 1023.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>{0} and {1} are no certificate with its unlocked key.</source>
+      <translation>{0} und {1} sind kein Zertifikat mit unverschlüsseltem Schlüssel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <location filename="../../app/net/tls.py" />
+      <location filename="../../app/presenters/prompts.py" />
+      <location filename="../../app/services/engines/installing.py" />
+      <location filename="../../app/services/exchange/reading.py" />
+      <location filename="../../app/services/models/collection/removal.py" />
+      <location filename="../../app/store/db.py" />
+      <location filename="../../app/store/folder.py" />
+      <location filename="../../app/store/search_index.py" />
+      <location filename="../../app/store/snapshots.py" />
+      <location filename="../../engines/llamacpp/probe.py" />
+      <location filename="../../engines/llamacpp/sizing/sizer.py" />
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/gguf/header.py" />
+      <location filename="../../engines/vllm/supervised.py" />
+      <source>The system says: {0}.</source>
+      <translation>Das System sagt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/listening.py" />
+      <source>Choose another address or port.</source>
+      <translation>Wähle eine andere Adresse oder einen anderen Port.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>send traces</source>
+      <translation>Spuren senden</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <location filename="../../app/services/engines/servers.py" />
+      <source>look at a server</source>
+      <translation>einen Server ansehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>{0} did not take the traces.</source>
+      <translation>{0} hat die Spuren nicht angenommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It answered {0} {1}.</source>
+      <translation>Er hat mit {0} {1} geantwortet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Check the address under “Send traces to” in the settings.</source>
+      <translation>Prüfe die Adresse unter „Spuren senden an“ in den Einstellungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>The server at {0} did not show its metrics.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Check its token.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>No server of Hearth’s answers at {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It is not running, or listens elsewhere.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Turn it on under Engines.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/net/opening.py" />
       <source>not complete in time</source>
       <translation>nicht rechtzeitig vollständig</translation>
@@ -8800,24 +9590,6 @@
       <location filename="../../app/net/tls.py" />
       <source>It does not contain {0} in PEM format.</source>
       <translation>Sie enthält {0} nicht im PEM-Format.</translation>
-    </message>
-    <message>
-      <location filename="../../app/net/tls.py" />
-      <location filename="../../app/presenters/prompts.py" />
-      <location filename="../../app/services/engines/installing.py" />
-      <location filename="../../app/services/exchange/reading.py" />
-      <location filename="../../app/services/models/collection/removal.py" />
-      <location filename="../../app/store/db.py" />
-      <location filename="../../app/store/folder.py" />
-      <location filename="../../app/store/search_index.py" />
-      <location filename="../../app/store/snapshots.py" />
-      <location filename="../../engines/llamacpp/probe.py" />
-      <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <location filename="../../engines/models/checkpoint.py" />
-      <location filename="../../engines/models/gguf/header.py" />
-      <location filename="../../engines/vllm/supervised.py" />
-      <source>The system says: {0}.</source>
-      <translation>Das System sagt: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/net/tls.py" />
@@ -9179,6 +9951,51 @@
       <location filename="../../app/services/answers/compacting.py" />
       <source>The summary is no shorter than what it replaces.</source>
       <translation>Die Zusammenfassung ist nicht kürzer als das, was sie ersetzt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>There is no program “{0}”.</source>
+      <translation>Es gibt kein Programm „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>None with a key of its own has that name.</source>
+      <translation>Keines mit eigenem Schlüssel heißt so.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>Choose one of the list.</source>
+      <translation>Wähle eines aus der Liste.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>That cannot be the server’s token.</source>
+      <translation>Das kann nicht das Token des Servers sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>A token is one word of at least {0} letters, digits and signs, so that nobody can guess it.</source>
+      <translation>Ein Token ist ein Wort aus mindestens {0} Buchstaben, Ziffern und Zeichen, damit es niemand errät.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>Choose a longer one, or let Hearth make it.</source>
+      <translation>Wähle ein längeres, oder lass es Hearth erzeugen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>“{0}” cannot be the name of a program.</source>
+      <translation>„{0}“ kann nicht der Name eines Programms sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>A name needs a letter or a digit, and cannot be Hearth’s own.</source>
+      <translation>Ein Name braucht einen Buchstaben oder eine Ziffer und darf nicht Hearths eigener sein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>Choose another name, such as “editor”.</source>
+      <translation>Wähle einen anderen Namen, etwa „Editor“.</translation>
     </message>
     <message>
       <location filename="../../app/services/downloads/entries.py" />
@@ -9614,11 +10431,6 @@
       <location filename="../../app/services/engines/servers.py" />
       <source>Add it under Servers, or choose another one.</source>
       <translation>Füge ihn unter „Server“ hinzu oder wähle einen anderen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/engines/servers.py" />
-      <source>look at a server</source>
-      <translation>einen Server ansehen</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/servers.py" />
@@ -10221,6 +11033,21 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
+      <source>“{0}” is not the address of a collector.</source>
+      <translation>„{0}“ ist keine Adresse eines Sammlers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>It needs http or https and a host, and no name, password or question mark.</source>
+      <translation>Sie braucht http oder https und einen Host, und weder Name noch Passwort noch Fragezeichen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Write it like: http://127.0.0.1:4318.</source>
+      <translation>Schreib sie so: http://127.0.0.1:4318.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
       <source>“{0}” is not a list of devices.</source>
       <translation>„{0}“ ist keine Liste von Geräten.</translation>
     </message>
@@ -10303,6 +11130,21 @@
       <location filename="../../app/services/tokens.py" />
       <source>It was not tested, because Hearth is offline.</source>
       <translation>Es wurde nicht geprüft, weil Hearth offline ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/api_clients.py" />
+      <source>There is a program “{0}” already.</source>
+      <translation>Es gibt schon ein Programm „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/api_clients.py" />
+      <source>Each has a name of its own, so that you can tell who asked.</source>
+      <translation>Jedes hat einen eigenen Namen, damit du siehst, wer gefragt hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/api_clients.py" />
+      <source>Choose another name, or remove that one first.</source>
+      <translation>Wähle einen anderen Namen, oder entferne zuerst jenes.</translation>
     </message>
     <message>
       <location filename="../../app/store/chats.py" />
@@ -10697,6 +11539,7 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
+      <location filename="../../engines/llamacpp/loaded.py" />
       <source>There is nothing to answer with.</source>
       <translation>Es gibt nichts, womit sich antworten lässt.</translation>
     </message>
@@ -10707,6 +11550,7 @@
     </message>
     <message>
       <location filename="../../engines/base.py" />
+      <location filename="../../engines/llamacpp/loaded.py" />
       <source>Choose a model.</source>
       <translation>Wähle ein Modell.</translation>
     </message>
@@ -10714,21 +11558,6 @@
       <location filename="../../engines/dialect/dialect.py" />
       <source>It leaves out parts of the chat.</source>
       <translation>Sie lässt Teile des Chats weg.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>This model cannot use tools.</source>
-      <translation>Dieses Modell kann keine Werkzeuge nutzen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>Its chat template has no place for them, or asks for calls in a form that is not known.</source>
-      <translation>Seine Chat-Vorlage hat keinen Platz dafür oder verlangt Aufrufe in einer unbekannten Form.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/dialect.py" />
-      <source>Ask without tools, or choose another model.</source>
-      <translation>Frag ohne Werkzeuge, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template.py" />
@@ -10802,6 +11631,21 @@
       <location filename="../../engines/dialect/template_process.py" />
       <source>It had written no prompt after {0} seconds.</source>
       <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/tool_turns.py" />
+      <source>You can use tools. These are their descriptions:
+{0}
+
+To use a tool, write a call in exactly this form and then end your message:
+{1}
+You may write several calls, one behind the other. Their results come with the next message. Where no tool is of use, answer without one.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/dialect/tool_turns.py" />
+      <source>{"argument": "value"}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/errors.py" />
@@ -10930,6 +11774,96 @@
       <translation>Das System konnte keinen Prozess starten: {0}.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model cannot turn texts into vectors.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>It is made to judge how well documents answer a question.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose an embedding model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model cannot judge documents.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>It turns texts into vectors.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose a model that is made to rank.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model could not read the texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>llama.cpp could not evaluate them (result {0}).</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Try again with shorter texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The model gave nothing for a text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>llama.cpp made no vector of its tokens.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Choose another embedding model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>A text is too long for the model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Send shorter texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>There is nothing to read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The text number {0} is empty.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Leave it out, or send some text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>Hearth uses LoRA adapters with vLLM only.</source>
       <translation>Hearth verwendet LoRA-Adapter nur mit vLLM.</translation>
@@ -10941,8 +11875,49 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <source>The model cannot answer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>It is an embedding model, or one that ranks texts: it writes none.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>Choose a chat model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>The model cannot {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>It is made for chats.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <location filename="../../engines/openai/vectors.py" />
+      <source>Choose a model that is made for this.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
       <source>It runs on the processor. On the graphics card: {0}</source>
       <translation>Es läuft auf dem Prozessor. Auf der Grafikkarte: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>turn texts into vectors</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>judge documents</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -11078,6 +12053,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/grammar.py" />
+      <source>The rule “root” needs itself wherever it could end, so it would never end.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/grammar.py" />
       <source>Line {0}, column {1}: {2}.</source>
       <translation>Zeile {0}, Spalte {1}: {2}.</translation>
     </message>
@@ -11085,6 +12065,11 @@
       <location filename="../../engines/llamacpp/grammar.py" />
       <source>It leaves so many ways to go on at once that llama.cpp could not follow them all.</source>
       <translation>Sie lässt so viele Wege zugleich offen, dass llama.cpp ihnen nicht allen folgen könnte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>A schema comes with it, and an answer can follow only one of them.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/guided.py" />
@@ -11105,6 +12090,278 @@
       <location filename="../../engines/llamacpp/guided.py" />
       <source>Ask with another grammar, or without one.</source>
       <translation>Frag mit einer anderen Grammatik oder ohne.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No number is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>Multiples of {0} cannot be kept together with its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No whole number is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>Its bounds have too many digits.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_numbers.py" />
+      <source>No multiple is within its bounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>object | array | string | number | boolean | null</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"[" space (value ("," space value)* space)? "]"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>"true" | "false"</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Two parts of it each have their own “{0}”, which cannot be kept together.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is deeper than {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <location filename="../../engines/openai/body.py" />
+      <source>The schema of the answer cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <location filename="../../engines/openai/body.py" />
+      <source>Change the schema, or ask without it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is longer than {0} characters.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It has to be an object.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“type” has to be one of {0}, or some of them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a number.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a whole number.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be a list.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” has to be an object.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It is no JSON, or too deep.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Written as a grammar it is too large, or never ends: a part of it may need itself.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>This stands where a schema should: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It makes more than {0} rules.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>How many different properties there are cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“uniqueItems” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>The format “{0}” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“pattern” and “format” cannot be kept together.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“multipleOf” has to be above zero.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to what is not within it: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to itself without end, or joins too many schemas.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“{0}” cannot be kept together with “enum” or “const”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“required” has to be a list of names.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“patternProperties” can be kept only where nothing is beside it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Nothing can follow this part of it: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>{0} It stands in this part of it: {1}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Multiples of {0} cannot be kept by a grammar.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>It refers to what is not there: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>Two parts of “oneOf” could both hold, which a grammar cannot rule out; “anyOf” lets them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_schema.py" />
+      <source>“propertyNames” cannot be kept together with “properties”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It asks for a character that cannot be written.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It counts to more than {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>Nothing matches it that has the length.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>At its character {0}, {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>It cannot be kept together with a length.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a parenthesis was never opened</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>“^” and “$” are for its beginning and its end</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>before “{0}” there is nothing to repeat</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>more than {0} parentheses are open</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a parenthesis is never closed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>at most {0} and at least {1} cannot be</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a set is never closed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/json_strings.py" />
+      <source>a range in a set has no order</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/load_guard.py" />
@@ -11130,6 +12387,11 @@
       <location filename="../../engines/llamacpp/load_guard.py" />
       <source>Set a smaller context, or close other programs.</source>
       <translation>Stell einen kleineren Kontext ein oder schließe andere Programme.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/loaded.py" />
+      <source>The model did not fit the memory any more, and was unloaded.</source>
+      <translation>Das Modell passte nicht mehr in den Speicher und wurde entladen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/model.py" />
@@ -11315,6 +12577,21 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
+      <source>There is nothing to go on from.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>The prompt is empty, and this model has no token that begins a text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>Send a prompt with some text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
       <source>There is nothing to answer.</source>
       <translation>Es gibt nichts zu beantworten.</translation>
     </message>
@@ -11467,6 +12744,21 @@
       <translation>Der Test ließ sich nicht starten: {0}.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>{0} is no token.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>This model’s vocabulary has the tokens 0 to {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/vocabulary.py" />
+      <source>Send tokens of this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>There is not enough memory for “{0}” in vLLM: it needs {1}, and {2} may be taken on {3}.</source>
       <translation>Für „{0}“ in vLLM ist nicht genug Speicher da: Es braucht {1}, und {2} dürfen belegt werden ({3}).</translation>
@@ -11575,8 +12867,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp answers one conversation at a time here, and not {0}: others wait for their turn.</source>
-      <translation>llama.cpp beantwortet hier ein Gespräch auf einmal und nicht {0}: Andere warten, bis sie dran sind.</translation>
+      <source>With llama.cpp each of {0} answers at once takes memory for a context of its own.</source>
+      <translation>Mit llama.cpp braucht jede von {0} gleichzeitigen Antworten Speicher für einen eigenen Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
@@ -12360,11 +13652,6 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>There is no file {0}.</source>
-      <translation>Es gibt keine Datei {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/header.py" />
       <source>Check the name, or choose the model again.</source>
       <translation>Prüfe den Namen oder wähle das Modell noch einmal.</translation>
     </message>
@@ -12766,6 +14053,11 @@
       <translation>Lass die Antwort neu schreiben, oder schreib „weiter“ als nächste Nachricht.</translation>
     </message>
     <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>It is no JSON.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/openai/client.py" />
       <location filename="../../engines/openai/reading.py" />
       <location filename="../../engines/remote/engine.py" />
@@ -13106,6 +14398,16 @@
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
+      <source>This server cannot make the model ask for a tool.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server may ask for several tools at once.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
       <source>This server accepts no temperature for this model; its own was used.</source>
       <translation>Dieser Server nimmt für dieses Modell keine Temperatur an; verwendet wurde seine eigene.</translation>
     </message>
@@ -13113,6 +14415,26 @@
       <location filename="../../engines/openai/unused.py" />
       <source>This server does not support top-p; it was not used.</source>
       <translation>Dieser Server unterstützt kein Top-p; es wurde nicht verwendet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support a presence penalty; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support a frequency penalty; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not support logit bias; it was not used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/unused.py" />
+      <source>This server does not tell how likely tokens were.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -13143,6 +14465,46 @@
       <location filename="../../engines/openai/unused.py" />
       <source>This server applies the repeat penalty to the whole text, not only to its end.</source>
       <translation>Dieser Server wendet die Wiederholungsstrafe auf den ganzen Text an, nicht nur auf sein Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server cannot turn tokens into text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server has no vectors of texts.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server cannot judge documents.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>It has no such thing for this model, or was started without it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server’s answer cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>It does not have what was asked for.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>Try another server or model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/vectors.py" />
+      <source>The server cannot count tokens.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/openai/via.py" />
@@ -13183,6 +14545,21 @@
       <location filename="../../engines/overflow.py" />
       <source>Shorten it, or load the model with a larger context.</source>
       <translation>Kürze sie oder lade das Modell mit größerem Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>The prompt is too long for the model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>It takes {0} tokens, and the context has {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>Shorten the prompt, or choose a larger context.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/overflow.py" />

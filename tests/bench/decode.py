@@ -48,7 +48,7 @@ class Pair:
         self.bare = BareLoop(load_native().api, plan)
         loaded = self.engine._loaded
         assert loaded is not None
-        self.cache = loaded.cache
+        self.cache = loaded.slots[0].cache
         self.prompt = loaded.prompter.write(ChatRequest((PROMPT,))).tokens
 
     def chat(self, count: int, sampling: Sampling) -> tuple[float, int]:

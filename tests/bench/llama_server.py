@@ -110,6 +110,24 @@ class LlamaServer:
             accepted=timings.get("draft_n_accepted", 0),
         )
 
+    def moments(self, prompt: list[int], sampling: Sampling, count: int) -> list[float]:
+        """When each of `count` tokens came, by `time.perf_counter`; nothing is read of them."""
+        options = {
+            "prompt": prompt,
+            "n_predict": count,
+            "cache_prompt": True,
+            "stream": True,
+            "ignore_eos": True,
+            **_samplers(sampling),
+        }
+        connection = HTTPConnection(LOOPBACK, self._port, timeout=PATIENCE_S)
+        try:
+            connection.request("POST", "/completion", json.dumps(options))
+            response = connection.getresponse()
+            return [perf_counter() for line in response if line.startswith(b"data: ")][:count]
+        finally:
+            connection.close()
+
     def close(self) -> None:
         self._process.terminate()
         try:
@@ -146,10 +164,11 @@ class LlamaServer:
 
 
 def _words(plan: LoadPlan, depth: int) -> list[str]:
-    """Arguments that open the model as `Context` does, and leave out what one chat needs not."""
+    """Arguments that open the model as `Context` does, and leave out what a chat needs not."""
     words = f"""
-        --ctx-size {plan.context} --batch-size {plan.batch} --ubatch-size {plan.batch}
-        --threads {plan.threads} --threads-batch {plan.batch_threads} --parallel 1
+        --ctx-size {plan.context * plan.parallel} --parallel {plan.parallel}
+        --batch-size {plan.batch} --ubatch-size {plan.batch}
+        --threads {plan.threads} --threads-batch {plan.batch_threads}
         --cache-type-k {plan.kv_type} --cache-type-v {plan.kv_type} --flash-attn auto --fit off
         --gpu-layers {"all" if plan.gpu_layers < 0 else plan.gpu_layers} --no-perf --offline
         --no-ui --cache-ram 0 --log-verbosity 2

@@ -94,7 +94,7 @@ class Bench:
     def learn_the_text(self) -> None:
         """Every answer from now on is the one that is given now."""
         self.answer(OFF)
-        self.text = list(self.loaded.cache.tokens)
+        self.text = list(self.loaded.slots[0].cache.tokens)
         vars(answers)["open_sampler"] = self.dictate
 
     def dictate(self, *args: Any, **more: Any) -> Dictated:
@@ -102,9 +102,9 @@ class Bench:
         return Dictated(open_sampler(*args, **more), self.text[len(prompt) :])
 
     def draft(self, right: float, seed: int) -> None:
-        speculation = self.loaded.speculation
+        speculation = self.loaded.slots[0].speculation
         assert speculation is not None
-        drafter = self.loaded.drafting.each[0].drafter
+        drafter = self.loaded.slots[0].drafting.each[0].drafter
         assert drafter is not None
         speculation.drafter = Oracle(drafter, self.text, right, seed)
 
@@ -112,15 +112,15 @@ class Bench:
 def measured_costs(bench: Bench, rounds: int) -> Costs:
     """c(k) and d behind the text, by the clock and by nothing that the engine has learnt."""
     loaded = bench.loaded
-    drafter, vocabulary = loaded.drafting.each[0].drafter, loaded.model.vocabulary.size
+    drafter, vocabulary = loaded.slots[0].drafting.each[0].drafter, loaded.model.vocabulary.size
     assert drafter is not None
     bench.answer(OFF)
-    start = len(loaded.cache.tokens)
+    start = len(loaded.slots[0].cache.tokens)
     sampler = Greedy(loaded.native, vocabulary)
     depths = (0, *DEPTHS)
     steps: dict[int, list[float]] = {k: [] for k in depths}
     drafts: list[float] = []
-    loaded.drafting.each[0].expose()
+    loaded.slots[0].drafting.each[0].expose()
     for _ in range(rounds):
         for k in depths:
             # The first of several equal calls builds llama.cpp's graph, the others use it again.
@@ -195,7 +195,7 @@ def measure_real(bench: Bench, text: str, rounds: int) -> None:
 
 def cold(bench: Bench, way: Way) -> tuple[Done, float]:
     """An answer and its seconds for each token, prompt included."""
-    bench.loaded.cache.clear()
+    bench.loaded.slots[0].cache.clear()
     began = perf_counter()
     done = bench.answer(way)
     return done, (perf_counter() - began) / done.usage.completion_tokens

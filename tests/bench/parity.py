@@ -89,13 +89,13 @@ def compare(
         loaded = engine._loaded
         assert loaded is not None
         for question in questions:
-            loaded.cache.clear()
+            loaded.slots[0].cache.clear()
             asked = ChatRequest(
                 (Message("user", question),), GREEDY, tokens, mtp="on", depth=plan.draft_max
             )
             *_, done = engine.chat(asked, CancelToken())
             assert isinstance(done, Done)
-            held = list(loaded.cache.tokens)
+            held = list(loaded.slots[0].cache.tokens)
             prompt = held[: done.usage.prompt_tokens]
             # What was evaluated with another prompt was rounded otherwise.
             answer = other.complete(prompt, GREEDY, tokens, reuse=False)

@@ -134,7 +134,7 @@ class Chat:
         self._messages += (Message("assistant", answer.text), Message("user", SECOND))
         drawn = answer.done.usage.completion_tokens
         # The cache lacks a last token that was drawn and never evaluated.
-        held = self._loaded.cache.tokens[len(prompt) : len(prompt) + drawn]
+        held = self._loaded.slots[0].cache.tokens[len(prompt) : len(prompt) + drawn]
         self._ours = [*prompt, *held, *served.tokens[len(held) : drawn]]
         self._theirs = [*theirs, *served.tokens]
         return _compare(answer, held, served)

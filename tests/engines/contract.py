@@ -329,6 +329,13 @@ class EngineContract(EventContract):
             assert done_of(others).usage.completion_tokens > 0
         engine.close()
 
+    def test_it_says_how_full_its_cache_is_or_nothing(self, loaded: Engine) -> None:
+        assert answer(loaded, ask("What is Hearth?"))
+        used = loaded.cache_used()
+        assert used is None or 0 <= used <= 1
+        loaded.close()
+        assert loaded.cache_used() is None
+
     def test_an_adapter_that_is_not_there_is_refused(self, loaded: Engine) -> None:
         with pytest.raises(AdapterUnknown) as caught:
             run(loaded, ask("What is Hearth?", adapter="law"))

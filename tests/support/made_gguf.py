@@ -91,5 +91,6 @@ def add_values(writer: gguf.GGUFWriter, values: Mapping[str, object]) -> None:
 def _type(name: str, tensor: Tensor) -> type[np.generic]:
     if name == "d2t":
         return np.int64
-    matrix = len(tensor.shape) == 2 and tensor.shape[1] >= 32
+    added = name in ("token_types.weight", "position_embd.weight")  # llama.cpp adds them as F32
+    matrix = len(tensor.shape) == 2 and tensor.shape[1] >= 32 and not added
     return np.float16 if matrix else np.float32

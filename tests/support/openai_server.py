@@ -203,7 +203,11 @@ class OpenAiServer:
         return f"vllm:num_requests_running 0.0\n{drafts}".encode()
 
     def _tokenize(self, body: Body) -> Body:
-        text = prompt_of(body) if "messages" in body else body["content"]
+        text = (
+            prompt_of(body)
+            if "messages" in body
+            else str(body.get("content") or body.get("prompt"))
+        )
         numbers = [len(token) for token in tokens_of(text)]
         return {"count": len(numbers), "max_model_len": self.context, "tokens": numbers}
 

@@ -22,15 +22,22 @@ from engines.types import (
     MtpCheck,
     MtpReport,
     PromptReady,
+    Ranking,
     ReasoningDelta,
     TextDelta,
     Timing,
+    ToolCall,
+    ToolCallDelta,
     Usage,
+    Vectors,
     WasReasoning,
 )
 
 NO_DRAFTS = "A scripted engine drafts nothing."
 MTP_LINE = "A scripted drafter could guess ahead."
+
+
+Piece = str | ReasoningDelta | WasReasoning | TextDelta | ToolCallDelta | ToolCall
 
 
 class ScriptedEngine:
@@ -43,6 +50,7 @@ class ScriptedEngine:
     checks: what `check_mtp` finds, in turn; the last of them stays.
     says: what else it says of the model that it has loaded, by the names of `LoadedModel`.
     notes: what it says behind an answer that it did otherwise.
+    finish: why its answers end; a call among the pieces ends one with "tool".
     guesses: it does not count what it writes, so its figures are guesses.
     context: tokens, in place of the plan's; in `measure` a token is a word, and a message takes 4
     more.
@@ -52,7 +60,7 @@ class ScriptedEngine:
 
     def __init__(
         self,
-        pieces: Sequence[str | ReasoningDelta | WasReasoning] = ("Hello", " there"),
+        pieces: Sequence[Piece] = ("Hello", " there"),
         error: Exception | None = None,
         hold: threading.Event | None = None,
         reports: Sequence[MtpReport] = (),
@@ -70,6 +78,7 @@ class ScriptedEngine:
         self.context: int | None = None
         self.says: dict[str, Any] = {}
         self.notes: tuple[str, ...] = ()
+        self.finish: FinishReason = "stop"
         self.guesses = False
         self._loaded: LoadedModel | None = None
 
@@ -95,7 +104,7 @@ class ScriptedEngine:
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         self.requests.append(request)
         yield PromptReady(prompt_tokens=5, cached_tokens=2)
-        finish: FinishReason = "stop"
+        finish = self.finish
         report = MtpReport(request.mtp, active=False, reason=NO_DRAFTS)
         reports = iter(self.reports if request.mtp != "off" else ())
         for number, piece in enumerate(self.pieces):
@@ -105,6 +114,7 @@ class ScriptedEngine:
                 finish = "cancelled"
                 break
             yield TextDelta(piece) if isinstance(piece, str) else piece
+            finish = "tool" if isinstance(piece, ToolCall) else finish
             if (said := next(reports, None)) is not None:
                 report = said
                 yield said
@@ -131,6 +141,20 @@ class ScriptedEngine:
         prompt = sum(length for at, length in enumerate(lengths) if at not in left)
         return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
 
+    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """A token is a word; its number is the length of that."""
+        return tuple(len(word) for word in text.split())
+
+    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
+        return " ".join("x" * token for token in tokens)
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        return Vectors(tuple((1.0, 0.0) for _ in texts), len(texts))
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """The longer, the better."""
+        return Ranking(tuple(float(len(it)) for it in documents), len(documents))
+
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         self.checked.append((request, depth))
         self._wait(cancel)
@@ -141,6 +165,9 @@ class ScriptedEngine:
 
     def status(self) -> EngineStatus:
         return EngineStatus("ready" if self._loaded is not None else "stopped")
+
+    def cache_used(self) -> float | None:
+        return 0.25 if self._loaded is not None else None
 
     def close(self) -> None:
         self.closed += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,10 +51,11 @@ class Services:
         return Library(self.models, STARTER, STARTER_DRAFTER)
 
 
-@pytest.fixture
-def services(tmp_path: Path) -> Iterator[Services]:
-    database = Database(tmp_path / "chats.db")
-    engine = ScriptedEngine()
+@contextmanager
+def make_services(folder: Path, engine: ScriptedEngine) -> Iterator[Services]:
+    """Services whose data is in a folder."""
+    folder.mkdir(exist_ok=True)
+    database = Database(folder / "chats.db")
     chats = ChatStore(database)
     models = ModelStore(database)
     library = Library(models, STARTER, STARTER_DRAFTER)
@@ -66,5 +68,11 @@ def services(tmp_path: Path) -> Iterator[Services]:
     answers = Answers(
         chats, library, runtime, layers, compacting, Grounding(DocumentStore(database))
     )
-    yield Services(database, engine, chats, library, runtime, answers, loads, models)
-    database.close()
+    with closing(database):
+        yield Services(database, engine, chats, library, runtime, answers, loads, models)
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    with make_services(tmp_path, ScriptedEngine()) as services:
+        yield services

@@ -192,7 +192,7 @@ _COMPARISON: Final = (
     Row("One user", "as fast or faster", "0.75 to 1 times as fast, others report"),
     Row(
         "16 users at once",
-        "one after the other in Hearth",
+        "side by side",
         "1.5 to 2.6 times as much in all as llama.cpp's own server, others report",
     ),
     Row("Portability", "any computer, with or without a card", "Linux or WSL2, NVIDIA cards"),

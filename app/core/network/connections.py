@@ -17,6 +17,7 @@ Purpose = Literal[
     "list a server's models",
     "ask a server",
     "get an engine",
+    "send traces",
 ]
 """Why Hearth connects at all: there is no connection without one of these."""
 

@@ -13,6 +13,7 @@ Section = Literal[
     "Model",
     "Speed",
     "Engines",
+    "Server",
     "Downloads",
     "Privacy",
 ]

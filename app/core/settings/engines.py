@@ -37,6 +37,16 @@ class EngineSettings:
         ge=-1,
         le=10000,
     )
+    answers_at_once: int = setting(
+        0,
+        "Engines",
+        "Answers at once with llama.cpp",
+        "Each takes memory for a context of its own. Automatic is as many as take little.",
+        also="parallel concurrent slots",
+        lowest="Automatic",
+        ge=0,
+        le=64,
+    )
     vllm_parallel: int = setting(
         4,
         "Engines",

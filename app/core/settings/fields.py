@@ -1,7 +1,7 @@
 """Every setting of Hearth: one field each, from which form, terminal and file follow.
 
 To add a setting, add a field with a title, a description and its section; nothing else. Those of
-the engines are in `engines.py`.
+the engines are in `engines.py`, those of the server in `server.py`.
 A renamed setting is listed in RENAMED with its old name, so that old files keep working.
 """
 
@@ -17,6 +17,7 @@ from app.core.engines.names import PROPER_NAMES
 from app.core.errors import NoSuchSetting, SettingsInvalid
 from app.core.settings.declared import Section, setting
 from app.core.settings.engines import EngineSettings
+from app.core.settings.server import ServerSettings
 
 if TYPE_CHECKING:
     from app.core.settings.field import SettingField
@@ -28,7 +29,7 @@ _SHOWN: Final = {"compact": "Summarise", "link": "Use in place", "usual": "Norma
 
 
 @dataclass(frozen=True)
-class Settings(EngineSettings):
+class Settings(EngineSettings, ServerSettings):
     """The values of all settings; immutable: a change makes a new one."""
 
     language: Literal["system", "english", "deutsch"] = setting(
@@ -379,6 +380,14 @@ class Settings(EngineSettings):
         "Nothing connects to other computers, whatever you click.",
         also="internet network connection airplane",
         if_lost=True,
+    )
+    traces_endpoint: str = setting(
+        "",
+        "Privacy",
+        "Send traces to",
+        "Address of an OpenTelemetry collector, such as http://127.0.0.1:4318. It gets figures and "
+        "the model’s name of each answer, never text. Empty sends nothing.",
+        also="opentelemetry otlp telemetry monitoring spans",
     )
     snapshots: int = setting(
         7,

@@ -166,24 +166,31 @@ class Answers:
         """
         prepared = self.prepare(settings, options)
         request = replace(prepared.request, messages=messages)
+        return self.answer(replace(prepared, request=request), progress, cancel, files)
+
+    def answer(
+        self,
+        prepared: Prepared,
+        progress: Progress,
+        cancel: CancelToken,
+        files: Sequence[AttachedFile] = (),
+        *,
+        for_client: bool = False,
+    ) -> Iterator[Event | Ready | Grounded]:
+        """Answer a whole request without the store. Raises EngineError or Cancelled.
+
+        files: go with the last message. for_client: it is asked by another program, and the window
+        comes first.
+        """
+        request = prepared.request
         with (
             self._runtime.queue.join() as ticket,
-            self._lease(prepared, progress, cancel, ticket) as model,
+            self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield self._ready(prepared, model)
             if files:
-                documents = {file.document.sha256: file.document for file in files}
-                question = messages[-1].text
-
-                def with_sources(sources: Sequence[PromptSource]) -> ChatRequest:
-                    told = Message("user", prompt_text(question, sources, documents))
-                    return replace(request, messages=(*messages[:-1], told))
-
-                sources = choose(
-                    question, files, lambda it: model.measure(with_sources(it), cancel)
-                )
-                yield Grounded(sources, tuple(share_of(it, sources) for it in files))
-                request = with_sources(sources)
+                request, grounded = _with_files(request, files, model, cancel)
+                yield grounded
             stop = prepared.settings.stop_repetition
             with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
                 for event in events:
@@ -301,11 +308,18 @@ class Answers:
         return settings.model if chat_id is None else self._local_fallback(settings.model)
 
     def _lease(
-        self, prepared: Prepared, progress: Progress, cancel: CancelToken, turn: Ticket
+        self,
+        prepared: Prepared,
+        progress: Progress,
+        cancel: CancelToken,
+        turn: Ticket,
+        *,
+        for_client: bool = False,
     ) -> Lease:
         if cancel.cancelled:
             raise Cancelled
-        return self._runtime.lease(prepared.entry, prepared.load_options, progress, cancel, turn)
+        entry, options = prepared.entry, prepared.load_options
+        return self._runtime.lease(entry, options, progress, cancel, turn, for_client=for_client)
 
     def _note_use(self, entry: ModelEntry, event: Event) -> None:
         if isinstance(event, Done) and self._leaves_traces:
@@ -352,3 +366,18 @@ class Answers:
         finally:
             with self._lock:
                 self._wanted -= 1
+
+
+def _with_files(
+    request: ChatRequest, files: Sequence[AttachedFile], model: Lease, cancel: CancelToken
+) -> tuple[ChatRequest, Grounded]:
+    """Put what fits of some files into a request's last message."""
+    documents = {file.document.sha256: file.document for file in files}
+    *before, question = request.messages
+
+    def told(sources: Sequence[PromptSource]) -> ChatRequest:
+        text = prompt_text(question.text, sources, documents)
+        return replace(request, messages=(*before, replace(question, text=text)))
+
+    sources = choose(question.text, files, lambda it: model.measure(told(it), cancel))
+    return told(sources), Grounded(sources, tuple(share_of(it, sources) for it in files))

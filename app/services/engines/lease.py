@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
     from app.services.engines.loaders import EngineLoader
     from app.services.engines.queue import Ticket
+    from app.services.metrics.request_log import Admission, RequestLog
     from engines.cancel import CancelToken
-    from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck
+    from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck, Ranking, Vectors
 
 
 class Lease:
@@ -31,13 +33,20 @@ class Lease:
         loads: EngineLoader,
         turn: Ticket,
         closed: Callable[[], None],
+        requests: RequestLog,
+        admission: Admission,
     ) -> None:
-        """Begin. closed: called once the model is not used any more, before others take over."""
+        """Begin. closed: called once the model is not used any more, before others take over.
+
+        requests: where its answers are noted, by its admission.
+        """
         self.entry = entry
         self.loaded = loaded
         self._loads = loads
         self._turn = turn
         self._closed = closed
+        self._requests = requests
+        self._admission = admission
 
     def __enter__(self) -> Lease:
         return self
@@ -64,11 +73,29 @@ class Lease:
         stop_repetition: end an answer that turns in circles.
         """
         chat = self._loads.engine.chat
-        return without_circles(chat, request, cancel) if stop_repetition else chat(request, cancel)
+        if stop_repetition:
+            chat = partial(without_circles, chat)
+        return self._requests.answered(chat(request, cancel), request, self._admission)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Measure a request's context. Raises EngineError, Cancelled."""
         return self._loads.engine.measure(request, cancel)
+
+    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Return a text's tokens, as `Engine.tokenize`."""
+        return self._loads.engine.tokenize(text, cancel, special=special)
+
+    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
+        """Return the tokens' text, as `Engine.detokenize`."""
+        return self._loads.engine.detokenize(tokens, cancel)
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        """Return the vectors of texts, as `Engine.embed`."""
+        return self._loads.engine.embed(texts, cancel)
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """Judge documents, as `Engine.rerank`."""
+        return self._loads.engine.rerank(query, documents, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers, as `Engine.check_mtp`; only where the model was leased alone."""

@@ -40,6 +40,7 @@ def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
         kept_bytes=settings.kv_memory * 1_000_000,
         devices=tuple(name for name in named if name),
         experts_in_ram=None if settings.experts_in_ram < 0 else settings.experts_in_ram,
+        parallel=settings.answers_at_once or None,
     )
 
 
@@ -89,10 +90,8 @@ def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
 
 def _set_for_vllm(settings: Settings) -> LoadPlan:
     lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
-    chats = settings.vllm_parallel
     return replace(
         _NOTHING,
-        parallel=1 if chats == Settings().vllm_parallel else chats,
         memory_share=settings.vllm_memory / 100 or None,
         tensor_parallel=settings.vllm_cards,
         nodes=settings.vllm_nodes,

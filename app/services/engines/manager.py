@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from app.core.engines.installation import Device, StayingWorker, WorkerState
@@ -12,13 +11,12 @@ from app.core.models.counterparts import shown
 from app.core.models.hub_names import hub_name
 from app.core.models.wanted import wanted_checkpoint
 from app.services.downloads.pulling import wanted_of
+from app.services.metrics.memory import memory_held
 from engines.cancel import CancelToken
 from engines.memory.placement import chosen
 from engines.types import EngineName
 
 if TYPE_CHECKING:
-    import psutil
-
     from app.core.engines.advice import Advice, System
     from app.core.models.counterparts import Counterpart
     from app.core.models.downloads import Wanted
@@ -109,7 +107,7 @@ class EngineManager:
         if status.state == "loading" or model is None:
             return WorkerState("loading", words=status.words, share=status.share, log=log)
         minutes = self._settings.read().vllm_idle
-        memory, once = _memory_of(_processes_from(status.process))
+        memory, once = memory_held(status.process)
         return WorkerState(
             "ready",
             model.name,
@@ -146,7 +144,7 @@ class EngineManager:
 
 
 def _of_others(it: StayingWorker) -> WorkerState:
-    memory, once = _memory_of(_processes_from(it.process))
+    memory, once = memory_held(it.process)
     return WorkerState(
         "ready",
         it.model,
@@ -167,37 +165,6 @@ def _device(it: DeviceState, usual: bool) -> Device:
         it.why_not,
         usual,
     )
-
-
-def _processes_from(first: int) -> list[psutil.Process]:
-    """List a process and all below it; none where it does not exist."""
-    import psutil
-
-    if not first:
-        return []
-    try:
-        process = psutil.Process(first)
-        return [process, *process.children(recursive=True)]
-    except psutil.Error:
-        return []
-
-
-def _memory_of(processes: list[psutil.Process]) -> tuple[int, bool]:
-    """Return the bytes that processes hold in the computer's memory, and how they are counted.
-
-    What several of them share is in it once (PSS), or for each of them (RSS).
-    """
-    import psutil
-
-    held, once = 0, True
-    for it in processes:
-        with suppress(psutil.NoSuchProcess):
-            try:
-                held += int(it.memory_full_info().pss)
-            except (psutil.AccessDenied, AttributeError):
-                held += int(it.memory_info().rss)
-                once = False
-    return held, once
 
 
 def _checkpoint(repository: Repository) -> Wanted:

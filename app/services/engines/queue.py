@@ -13,6 +13,7 @@ with its `Ticket`. Nothing else decides who may use an engine.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -192,13 +193,14 @@ class EngineQueue:
 class Ticket:
     """A place in the queue. `come` is called once; all else from any thread.
 
-    As a context manager it leaves at the end.
+    As a context manager it leaves at the end. joined: when, in seconds of `time.monotonic`.
     """
 
     def __init__(self, rules: QueueRules, changed: threading.Condition, told: WaitListener) -> None:
         self._rules = rules
         self._changed = changed
         self._told = told
+        self.joined = time.monotonic()
         self._number = rules.join()
         self._want: QueueRequest | None = None
 

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from app.services.engines.lease import Lease
 from app.services.engines.queue import EngineQueue, QueueRequest, Ticket
+from app.services.metrics.request_log import Admission, RequestLog
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
 from engines.types import EngineStatus
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
     from engines.memory.load_options import LoadOptions
     from engines.types import ChatRequest, EngineName, LoadedModel, Measured
 
+T = TypeVar("T")
+
 _MEMORY = "memory"
 """The room of all engines whose models lie in this computer's memory."""
 
 
 @dataclass(frozen=True)
-class _Held:
+class HeldModel:
+    """A model that an engine has ready."""
+
     entry: ModelEntry
     load_options: LoadOptions
     loaded: LoadedModel
@@ -46,11 +51,11 @@ class Runtime:
     `Engine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called by
     one thread while nobody else is at work in that room, `Engine.chat` by each lease on its own
     thread. What is unloaded (`stop`, `stop_idle`, `unload`) waits in the same queue. `measure_for`,
-    `held`, `status` and `idle_s` take no turn: they look at what is there at that moment.
+    `look_up`, `held`, `status` and `idle_s` take no turn: they look at what is there just then.
 
     Engines whose models lie in this computer's memory hold one between them; a model on another
     server takes none, and answers beside it. queue: to be joined before a lease is
-    asked for. clock: in seconds, for what is idle.
+    asked for. clock: in seconds, for what is idle. requests: notes each answer of each lease.
     """
 
     def __init__(
@@ -60,22 +65,46 @@ class Runtime:
     ) -> None:
         self._engines = engines
         self._clock = clock
+        self.requests = RequestLog()
         self.queue = EngineQueue(
             {name: _MEMORY if it.local else name for name, it in engines.items()}
         )
-        self._held: dict[EngineName, _Held] = {}
+        self._held: dict[EngineName, HeldModel] = {}
         self._opened: dict[EngineName, Engine] = {}
         self._used: dict[EngineName, float] = {}
+        self._by_person: set[EngineName] = set()
 
     def held(self, engine: EngineName) -> ModelEntry | None:
         """Return the model that an engine has ready, whether it answers now or not."""
         held = self._held.get(engine)
         return held.entry if held else None
 
+    def held_options(self, entry: ModelEntry) -> LoadOptions | None:
+        """Return what a model was loaded with, None where it is not loaded."""
+        held = self._held.get(entry.engine)
+        return held.load_options if held is not None and held.entry == entry else None
+
+    def in_the_way(self, entry: ModelEntry) -> ModelEntry | None:
+        """Return the model that would have to leave for this one, and that a person has used."""
+        for name, held in list(self._held.items()):
+            same_room = self._engines[name].local and self._engines[entry.engine].local
+            if held.entry != entry and (same_room or name == entry.engine):
+                return held.entry if name in self._by_person else None
+        return None
+
+    def models(self) -> tuple[HeldModel, ...]:
+        """List the models that engines have ready."""
+        return tuple(self._held.values())
+
     def status(self, engine: EngineName) -> EngineStatus:
         """Return what an engine is doing; one that holds no model and loads none is stopped."""
         opened = self._opened.get(engine)
         return opened.status() if opened else EngineStatus()
+
+    def cache_used(self, engine: EngineName) -> float | None:
+        """Return how full an engine's KV cache is, see `Engine.cache_used`."""
+        opened = self._opened.get(engine)
+        return opened.cache_used() if opened else None
 
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken | None = None
@@ -100,22 +129,27 @@ class Runtime:
         turn: Ticket | None = None,
         *,
         alone: bool = False,
+        for_client: bool = False,
     ) -> Lease:
         """Lease a model, loaded if need be; at once if it is ready and has room.
 
         turn: one that was joined before; it is left when the lease is closed, or not given.
-        alone: nobody else may be at work beside it. Raises EngineError, or Cancelled. Memory
-        is judged after the present model has left.
+        alone: nobody else may be at work beside it. for_client: it is for another program.
+        Raises EngineError, or Cancelled. Memory is judged after the present model has left.
         """
         turn = turn or self.queue.join()
+        admission = self.requests.admission(entry, turn.joined)
         try:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
             if turn.is_alone:
                 self._prepare(entry, load_options, progress, cancel)
-            return self._lent(entry, loads, turn)
+            if not for_client:
+                self._by_person.add(entry.engine)
+            return self._lent(entry, loads, turn, admission)
         except BaseException:
+            admission.leave()
             turn.leave()
             raise
 
@@ -127,15 +161,18 @@ class Runtime:
         Raises Cancelled.
         """
         turn = self.queue.join()
+        admission = self.requests.admission(entry, turn.joined)
         try:
             loads = self._loads(entry)
             load_options = loads.relevant(entry, load_options)
             turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
             if turn.is_alone and not (self._holds(entry, load_options) and loads.well()):
+                admission.leave()
                 turn.leave()
                 return None
-            return self._lent(entry, loads, turn)
+            return self._lent(entry, loads, turn, admission)
         except BaseException:
+            admission.leave()
             turn.leave()
             raise
 
@@ -146,10 +183,19 @@ class Runtime:
 
         Raises EngineError, if the model's chat template refuses the messages.
         """
+        return self.look_up(entry, load_options, lambda it: it.measure(request, CancelToken()))
+
+    def look_up(
+        self, entry: ModelEntry, load_options: LoadOptions, look: Callable[[Engine], T]
+    ) -> T | None:
+        """Ask a loaded model for what needs no turn; None where it is not loaded with these.
+
+        look: calls what an engine lets others call during an answer. Raises EngineError.
+        """
         if not self._holds(entry, self._loads(entry).relevant(entry, load_options)):
             return None
         try:
-            return self._engines[entry.engine].engine.measure(request, CancelToken())
+            return look(self._engines[entry.engine].engine)
         except EngineFailed:
             return None  # it has just been unloaded
 
@@ -172,6 +218,11 @@ class Runtime:
                 return False
             self._close(engine)
             return True
+
+    def stop_idle_of_clients(self, after_s: float) -> None:
+        """Unload what only other programs have used, and not for so many seconds."""
+        for name in [it for it in self._held if it not in self._by_person]:
+            self.stop_idle(name, after_s)
 
     def stop(self, engine: EngineName) -> None:
         """Unload an engine, after all who have asked for it before."""
@@ -205,7 +256,9 @@ class Runtime:
         held = self._held.get(entry.engine)
         return held is not None and (held.entry, held.load_options) == (entry, load_options)
 
-    def _lent(self, entry: ModelEntry, loads: EngineLoader, turn: Ticket) -> Lease:
+    def _lent(
+        self, entry: ModelEntry, loads: EngineLoader, turn: Ticket, admission: Admission
+    ) -> Lease:
         """Make a lease for one whose turn has come, with the model ready."""
         name, loaded = entry.engine, self._held[entry.engine].loaded
         if turn.is_alone:
@@ -215,7 +268,8 @@ class Runtime:
         def closed() -> None:
             self._used[name] = self._clock()
 
-        return Lease(entry, loaded, loads, turn, closed)
+        admission.granted()
+        return Lease(entry, loaded, loads, turn, closed, self.requests, admission)
 
     def _prepare(
         self, entry: ModelEntry, load_options: LoadOptions, progress: Progress, cancel: CancelToken
@@ -242,7 +296,7 @@ class Runtime:
         self._opened[name] = loads.engine
         loaded = loads.load(entry, load, load_options, progress, cancel)
         self._used[name] = self._clock()  # before others can see that it is held
-        self._held[name] = _Held(entry, load_options, loaded)
+        self._held[name] = HeldModel(entry, load_options, loaded)
         load.learn(loaded)
 
     @contextmanager
@@ -266,5 +320,6 @@ class Runtime:
 
     def _forget(self, name: EngineName) -> Engine:
         self._held.pop(name, None)
+        self._by_person.discard(name)
         self.queue.emptied(name)
         return self._opened.pop(name)

@@ -96,7 +96,7 @@ class ManyBench:
 
         Ends early, without a result, when it is cancelled. Raises EngineError or Cancelled.
         """
-        settings = replace(settings, vllm_parallel=max(counts))
+        settings = replace(settings, vllm_parallel=max(counts), answers_at_once=max(counts))
         texts = [text for pair in prompts_for(entry).values() for text in pair]
         load_options = load_options_of(settings, entry.engine)
         with self._runtime.lease(entry, load_options, progress, cancel, alone=True) as model:
@@ -217,5 +217,5 @@ def _note(engine: EngineName, loaded: LoadedModel, most: int) -> str:
     if engine == "remote":
         return "All are sent at once; how many the server answers side by side is its own affair."
     if loaded.answers_at_once == 1 and most > 1:
-        return "llama.cpp answers one after the other in Hearth: the others wait for their turn."
+        return "It answers one after the other: the others wait for their turn."
     return "All are answered side by side."

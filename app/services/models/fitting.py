@@ -170,7 +170,13 @@ class Fitting:
                 break
             drafting = DraftNeed(plan.draft_max, its)
             needed = need_by_library(
-                buffers, header, plan.context, plan.kv_type, plan.batch, drafting
+                buffers,
+                header,
+                plan.context,
+                plan.kv_type,
+                plan.batch,
+                drafting,
+                plan.parallel,
             )
             formula = by_formula(header, plan, its)
             exact = needed.ram.total - formula.ram.total, needed.gpu.total - formula.gpu.total

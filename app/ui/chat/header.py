@@ -18,6 +18,7 @@ from app.ui.widgets.icon_button import IconButton
 if TYPE_CHECKING:
     from app.presenters.server_list import Destination
     from app.ui.chat.engine_badge import HeaderBadge
+    from app.ui.chat.exposed_badge import ExposedBadge
 
 _NARROW = 640
 """Pixels; with less, the badge says no more than where the text goes."""
@@ -27,12 +28,13 @@ class Header(QWidget):
     """model: the button that opens the model picker, by whoever has the models.
 
     toggle_offline(): the user wants Hearth offline, or online again. chat_settings(): they are to
-    be seen, or not any more.
+    be seen, or not any more. exposed(): the mark that others can use the models was pressed.
     """
 
     show_sidebar = Signal()
     toggle_offline = Signal()
     chat_settings = Signal()
+    exposed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +51,7 @@ class Header(QWidget):
         self._offline.clicked.connect(self.toggle_offline)
         self.model = ModelButton(self)
         self._badge: HeaderBadge | None = None
+        self._exposed: ExposedBadge | None = None
         tune = IconButton("sliders", self.tr("Chat settings"), "toggleChatSettings", parent=self)
         tune.clicked.connect(self.chat_settings)
         for widget in (self._sidebar, self._title, self._offline, self.model, tune):
@@ -74,6 +77,19 @@ class Header(QWidget):
         if self._badge is not None:
             self._badge.show_place(place)
 
+    def show_exposed(self, exposed: bool, *, encrypted: bool) -> None:
+        """Show whether other computers can use the models."""
+        if self._exposed is None and exposed:
+            from app.ui.chat.exposed_badge import ExposedBadge
+
+            self._exposed = ExposedBadge(self)
+            self._exposed.clicked.connect(self.exposed)
+            self._row.insertWidget(self._row.indexOf(self._offline), self._exposed)
+            self._fit(self.width())
+        if self._exposed is not None:
+            self._exposed.setVisible(exposed)
+            self._exposed.show_state(encrypted=encrypted)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit(event.size().width())
@@ -81,3 +97,5 @@ class Header(QWidget):
     def _fit(self, width: int) -> None:
         if self._badge is not None:
             self._badge.set_short(width < scaled(_NARROW))
+        if self._exposed is not None:
+            self._exposed.set_short(short=width < scaled(_NARROW))

@@ -37,6 +37,7 @@ def purpose_word(purpose: Purpose) -> str:
         "list a server's models": _tr("List your server’s models"),
         "ask a server": _tr("Chat on your server"),
         "get an engine": _tr("Download an engine"),
+        "send traces": _tr("Send traces"),
     }[purpose]
 
 
@@ -114,6 +115,8 @@ def _sent(found: Traffic) -> str:
         what.append(_tr("your server’s key to that server"))
     if "get an engine" in found.purposes:
         what.append(_tr("the names of an engine’s packages"))
+    if "send traces" in found.purposes:
+        what.append(_tr("figures of answers, without their text, to a collector that you chose"))
     if set(found.purposes) & _NAMING:
         what.append(_tr("the names of models"))
     if "test a token" in found.purposes:

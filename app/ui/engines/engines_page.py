@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.presenters.window import WindowPresenters
 from app.ui.engines.advice_card import AdviceCard
+from app.ui.engines.api_card import ApiCard
+from app.ui.engines.api_controller import ApiController
 from app.ui.engines.llama_card import LlamaCard
 from app.ui.engines.remote_card import RemoteCard
 from app.ui.engines.vllm_card import VllmCard
@@ -50,8 +52,10 @@ class EnginesPage(ColumnPage):
         folder = presenters.data_folder / "engines" / "vllm"
         self.vllm = VllmCard(folder, self._engines.system)
         self.remote = RemoteCard()
+        self.api = ApiCard()
+        self._api = ApiController(self.api, presenters, notifier, navigation)
         self.column.addWidget(self._head())
-        for card in (self.advice, self.llama, self.vllm, self.remote):
+        for card in (self.advice, self.llama, self.vllm, self.remote, self.api):
             self.column.addWidget(card)
         self.column.addStretch(1)
         self._connect()
@@ -64,17 +68,22 @@ class EnginesPage(ColumnPage):
         self._engines.look()
         self._servers.look()
         self._show_servers()
+        self._api.look()
 
     def show_part(self, part: str) -> None:
-        """Go to a part: "vllm", which says at once what an installation takes."""
+        """Go to a part: "vllm", which says at once what an installation takes, or "api"."""
         if part == "vllm":
             self.ensureWidgetVisible(self.vllm)
             self._check()
+        elif part == "api":
+            self.ensureWidgetVisible(self.api)
 
     def _head(self) -> PageHead:
+        activity = LabelledButton("clock", self.tr("Activity"), "enginesActivity")
+        activity.clicked.connect(lambda: self._navigation.go_to("activity"))
         settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
         settings.clicked.connect(lambda: self._navigation.show_settings("engine"))
-        head = PageHead(self.tr("Engines"), "enginesBack", settings)
+        head = PageHead(self.tr("Engines"), "enginesBack", activity, settings)
         head.back.connect(self._navigation.go_to_chat)
         return head
 

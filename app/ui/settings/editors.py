@@ -85,7 +85,7 @@ def _whole(field: SettingField, value: int, changed: Callable[[object], None]) -
     )
     box.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)
     _explain(box, field)
-    box.setGroupSeparatorShown(True)
+    box.setGroupSeparatorShown(bool(field.unit))  # a port, say, is no amount
     box.setKeyboardTracking(False)
     box.setValue(value)
     box.valueChanged.connect(changed)

@@ -76,6 +76,7 @@ class MainWindow(WindowFrame):
     def __init__(self, chats: Chats, settings: Settings) -> None:
         super().__init__(chats, settings)
         self.is_built = False
+        self._follows_server = False
         self._pages: dict[str, QWidget] = {}
 
     def build(self, presenters: WindowPresenters, report: Report) -> Iterator[None]:
@@ -313,7 +314,10 @@ class MainWindow(WindowFrame):
         dialog = SettingsDialog(
             presenters.settings,
             self.desktop.notes(),
-            {"Engines": (self.tr("Engines and devices"), partial(self.go_to, "engines"))},
+            {
+                "Engines": (self.tr("Engines and devices"), partial(self.go_to, "engines")),
+                "Server": (self.tr("Address and token"), partial(self.go_to, "engines", "api")),
+            },
             {"model": self._model_editor},
             about,
             self,
@@ -401,6 +405,18 @@ class MainWindow(WindowFrame):
         self.page.apply(settings)
         self.chooser.tell()
         self.presenters.models.look()
+        if settings.server and not self._follows_server:
+            self._follow_server()
+
+    def _follow_server(self) -> None:
+        """Run the server that other programs ask; most users never need it, nor its modules."""
+        self._follows_server = True
+        server = self.presenters.api_server
+        server.changed.connect(
+            lambda now: self.header.show_exposed(now.exposed, encrypted=now.encrypted)
+        )
+        self.header.exposed.connect(lambda: self.go_to("engines", "api"))
+        server.follow()
 
     def _show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
         """Show the models, and the one in use; current: its id or name."""

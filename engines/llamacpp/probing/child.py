@@ -53,7 +53,8 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
     """Do with the plan's files what the app does. Raises EngineError, or does not come back."""
     begin(TEMPLATE, TEMPLATE_S)
     header = read_header(plan.model)
-    _try_template(header.chat_template)
+    if header.kind == "chat":
+        _try_template(header.chat_template)
     drafter_bytes = plan.drafter.stat().st_size if plan.drafter else 0
     limit = stage_limit(header.size_bytes + drafter_bytes) + shaders_limit(plan)
     begin(LOAD, limit)
@@ -75,8 +76,14 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
     engine = LlamaCppEngine(_NothingMeasured(small.draft_max))
     checked = header.size_bytes <= CHECKED_BYTES
     with closing(engine), loading_with(load_native(), check_tensors=checked):
-        engine.load(small, lambda _: None, CancelToken())
+        loaded = engine.load(small, lambda _: None, CancelToken())
         begin(ANSWER, limit)
+        if loaded.kind == "embedding":
+            engine.embed(["Hello"], CancelToken())
+            return
+        if loaded.kind == "rerank":
+            engine.rerank("Hello", ["Hello"], CancelToken())
+            return
         # A template may write more than the small context holds: that harms nobody.
         with suppress(MessageTooLong):
             for _ in engine.chat(request, CancelToken()):

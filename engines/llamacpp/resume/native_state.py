@@ -1,4 +1,4 @@
-"""Copies the context's one sequence to bytes and back: llama.cpp's state."""
+"""Copies a sequence of a context to bytes and back: llama.cpp's state."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ part, and gives everything.
 
 
 class NativeState:
-    """Copies between the context's memory and the host's; sizes in bytes."""
+    """Copies one sequence between a context's memory and the host's; sizes in bytes."""
 
-    def __init__(self, api: Any, context: NativeContext) -> None:
+    def __init__(self, api: Any, context: NativeContext, sequence: int = 0) -> None:
         self._api = api
         self._context = context
+        self._sequence = sequence
 
     def size(self, *, partial: bool = False) -> int:
         flags = _PARTIAL if partial else _WHOLE
-        return int(self._api.llama_state_seq_get_size_ext(self._context.pointer, 0, flags))
+        return int(
+            self._api.llama_state_seq_get_size_ext(self._context.pointer, self._sequence, flags)
+        )
 
     def read(self, *, partial: bool = False) -> bytearray | None:
         """Copy the sequence; None where llama.cpp gives no copy."""
@@ -37,7 +40,7 @@ class NativeState:
             self._context.pointer,
             (ctypes.c_uint8 * size).from_buffer(blob),
             size,
-            0,
+            self._sequence,
             _PARTIAL if partial else _WHOLE,
         )
         return blob if written == size else None
@@ -52,7 +55,7 @@ class NativeState:
             self._context.pointer,
             (ctypes.c_uint8 * len(blob)).from_buffer(blob),
             len(blob),
-            0,
+            self._sequence,
             _PARTIAL if partial else _WHOLE,
         )
         return bool(taken == len(blob))

@@ -23,7 +23,7 @@ from engines.llamacpp.probing.protocol import read_plan, verdict_of
 from engines.llamacpp.sizing.account import Account, device_of, on, read_account
 from engines.llamacpp.sizing.protocol import LIMIT_S, write_buffers
 from engines.llamacpp.sizing.repacking import copies_of
-from engines.llamacpp.speculative.drafting import open_drafting
+from engines.llamacpp.speculative.drafting import open_draftings
 from engines.memory.buffers import CPU, Buffers, DeviceBuffers
 from engines.memory.formula.caches import cache_share
 from engines.memory.formula.weights import Copies, nothing_copied, weights
@@ -53,8 +53,11 @@ def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> N
         opened.callback(model.close)
         context = Context(native, model, bare)
         opened.callback(context.close)
-        drafting = open_drafting(native, header, model, context, bare, _no_progress, CancelToken())
-        drafting.close()
+        draftings = open_draftings(
+            native, header, model, context, bare, _no_progress, CancelToken()
+        )
+        for drafting in reversed(draftings):
+            drafting.close()
 
 
 def buffers(

@@ -23,7 +23,8 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
 
     Raises Cancelled if it was stopped before there was a result.
     """
-    speculation = loaded.speculation
+    slot = loaded.slots[0]
+    speculation = slot.speculation
     if speculation is None:
         raise MtpUnavailable(
             "There is nothing to compare.",
@@ -32,10 +33,10 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
         )
     prompt = loaded.prompter.write(request, cancel=cancel).tokens
     count = request.max_tokens or _TOKENS
-    loaded.cache.put_aside()
+    slot.cache.put_aside()
     speculation.begin("off", None, ())
     plain = _answer(loaded, request, prompt, count, None, cancel)
-    loaded.cache.clear()
+    slot.cache.clear()
     speculation.begin("on", depth, ())
     drafted = _answer(loaded, request, prompt, count, speculation, cancel)
     accepted = speculation.report().accepted
@@ -56,12 +57,13 @@ def _answer(
     cancel: CancelToken,
 ) -> list[int]:
     """Write a greedy answer of at most `count` tokens."""
-    loaded.cache.clear()
+    cache = loaded.slots[0].cache
+    cache.clear()
     greedy = replace(request.sampling, temperature=0.0)
     vocabulary = loaded.model.vocabulary
     with closing(open_sampler(loaded.native, loaded.model, greedy, 0, prompt)) as sampler:
-        decoding = Decoding(loaded.context, loaded.cache, vocabulary, sampler, speculation, cancel)
-        tokens = list(decoding.tokens(prompt, count))
+        decoding = Decoding(loaded.context, cache, vocabulary, sampler, speculation, cancel)
+        tokens = list(loaded.scheduler.tokens(decoding, prompt, count))
     if cancel.cancelled:
         raise Cancelled
     return tokens

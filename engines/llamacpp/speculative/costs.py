@@ -324,6 +324,40 @@ class Costs:
         self.prices = [c + k * self.draft + self.beside for k, c in enumerate(self.ratios)]
 
 
+class SharedCosts:
+    """The costs of one drafter's guesses, alone and among several answers; for all sequences.
+
+    The unit among n answers is the time in which one of them draws a token, the nth part of a step
+    of all: what drafts take beyond that is lost to the others as well. So drafts are made only
+    where they bring more tokens than all answers together would have drawn in that time.
+    """
+
+    def __init__(self, alone: Costs) -> None:
+        self.alone = alone
+        self._among: dict[int, Costs] = {}
+
+    def among(self, running: int) -> Costs:
+        """Return the costs in a step of so many answers.
+
+        Before it is measured, a step is taken for one of as many tokens, and drafts for one more
+        call: llama.cpp evaluates what one sequence has more than the others by itself.
+        """
+        if running == 1:
+            return self.alone
+        if running not in self._among:
+            self._among[running] = self._expected(running)
+        return self._among[running]
+
+    def _expected(self, running: int) -> Costs:
+        alone = self.alone
+        most = min(running - 1, alone.limit)
+        share = alone.step_seconds(most) / (most + 1)
+        steps = {0: share}
+        for k in range(1, alone.limit + 1):
+            steps[k] = share + alone.step_seconds(k - 1)
+        return Costs(steps, alone.draft_seconds(), alone.limit)
+
+
 def _apart(deviations: Sequence[float]) -> Matrix:
     """Return the covariance of numbers that share no errors."""
     size = range(len(deviations))

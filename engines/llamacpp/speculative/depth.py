@@ -204,6 +204,14 @@ class DepthPolicy:
         self._lookup.doubt()
         self._refresh()
 
+    def go_by(self, costs: Costs) -> None:
+        """Go by other costs from the next step on, such as those beside other answers."""
+        self._costs = costs
+        self._plain_steps = deque((costs.factor,), _CLOCKED)
+        self._plain_s = costs.factor
+        self._after_plain = False
+        self._refresh()
+
     # One step
 
     def plan(self, room: int, lookup: Sequence[int] | None = None) -> DraftPlan:
@@ -283,6 +291,8 @@ class DepthPolicy:
         draft_seconds: float = 0.0,
         beside_seconds: float = 0.0,
         again: int = 0,
+        *,
+        timed: bool = True,
     ) -> None:
         """Learn from the outcome of the step.
 
@@ -291,14 +301,15 @@ class DepthPolicy:
         were checked or not; where nothing was drafted, of those of the last draft that are left
         behind the ones that equalled what came out before. step_seconds, draft_seconds,
         beside_seconds: for the check, for drafting, and for all that an answer without drafts is
-        spared. again: tokens that were evaluated before, and once more in this step.
+        spared. again: tokens that were evaluated before, and once more in this step. timed: whether
+        step_seconds were measured, and are not what is believed anyway.
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
         size = checked + again
         # Where the depth is given, the rest is learnt for other answers, and some steps tell it.
         telling = not self._fixed or self._steps % _TELLING == 1
         costs.observe_beside(beside_seconds)
-        surprising = costs.observe_step(size, step_seconds)
+        surprising = timed and costs.observe_step(size, step_seconds)
         spent = self._price(size)
         if drafted:
             if telling:
@@ -314,7 +325,7 @@ class DepthPolicy:
             self._since_plain = _REMEASURE
         elif self._after_plain:
             self._since_plain = 0
-        self._note_plain(size, step_seconds if not drafted else 0.0)
+        self._note_plain(size, step_seconds if timed and not drafted else 0.0)
         if not self._fixed:
             self._pay(out, spent)
         self._tokens += out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from bisect import bisect
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from engines.llamacpp.context import EVALUATED, Batch, Context, NativeContext, context_params
@@ -23,25 +24,56 @@ _FLOAT: Final = 4
 _NEVER: Final = float("-inf")
 
 
-class GuessContext(NativeContext):
-    """A context in which tokens are guessed: it evaluates some, and tells the likeliest next one.
+@dataclass(frozen=True)
+class Guessing:
+    """What guesses for one sequence of a target.
 
-    weights: the llama_model that guesses. width: values of the hidden state that each token is
-    evaluated with, 0 for none. batch_size: most tokens in one evaluation.
+    weights: the llama_model that guesses. beside: what does so for the first sequence, in whose
+    native context this one is evaluated, too; None for the first.
     """
 
-    def __init__(
-        self, native: Native, weights: Any, params: Any, plan: LoadPlan, width: int
-    ) -> None:
-        api = native.api
-        super().__init__(native, weights, params, plan.drafter or plan.model)
+    weights: Any
+    target: Context
+    plan: LoadPlan
+    sequence: int = 0
+    beside: GuessContext | None = None
+
+
+class GuessContext:
+    """One sequence in which tokens are guessed: it evaluates some, and tells the likeliest next.
+
+    All sequences of a drafter have one native context, which that of the first one owns. width:
+    values of the hidden state that each token is evaluated with, 0 for none. batch_size: most
+    tokens in one evaluation.
+    """
+
+    def __init__(self, native: Native, of: Guessing, params: Any, width: int) -> None:
+        api = self._api = native.api
+        self._owned: NativeContext | None = None
+        if of.beside is None:
+            path = of.plan.drafter or of.plan.model
+            self._owned = self.context = NativeContext(native, of.weights, params, path)
+        else:
+            self.context = of.beside.context
+        self.sequence = of.sequence
         self.batch_size = int(params.n_batch)
         self._decode = api.llama_decode
-        self._batch = Batch(api, self.batch_size, width)
-        self._logits = Logits(api, api.llama_vocab_n_tokens(api.llama_model_get_vocab(weights)))
+        self._batch = Batch(api, self.batch_size, width, sequence=of.sequence)
+        vocabulary = api.llama_model_get_vocab(of.weights)
+        self._logits = Logits(api, api.llama_vocab_n_tokens(vocabulary))
+
+    @property
+    def pointer(self) -> Any:
+        """The native context."""
+        return self.context.pointer
 
     def expose(self) -> None:
         """Have the target keep what guesses start from, beside the tokens."""
+
+    def close(self) -> None:
+        """Close the native context, if this is the first sequence's."""
+        if self._owned is not None:
+            self._owned.close()
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
         """Evaluate tokens from position `start` on; returns the result code."""
@@ -61,11 +93,11 @@ class GuessContext(NativeContext):
 
     def trim(self, length: int) -> None:
         """Forget what was evaluated from position `length` on."""
-        self._api.llama_memory_seq_rm(self.memory, 0, length, -1)
+        self._api.llama_memory_seq_rm(self.context.memory, self.sequence, length, -1)
 
     def clear(self) -> None:
         """Forget everything. Not where the target's memory is shared."""
-        self._api.llama_memory_clear(self.memory, False)
+        self.trim(-1)
 
 
 class ModelContext(GuessContext):
@@ -74,19 +106,15 @@ class ModelContext(GuessContext):
     Its sliding layers keep all tokens: so any of them can be taken back.
     """
 
-    def __init__(self, native: Native, weights: Any, target: Context, plan: LoadPlan) -> None:
-        params = context_params(native.api, plan)
-        params.n_ctx = target.size
-        params.n_batch = params.n_ubatch = min(target.batch_size, HEAD_BATCH)
-        params.n_threads_batch = plan.threads
+    def __init__(self, native: Native, of: Guessing) -> None:
+        params = _params(native, of, min(of.target.batch_size, HEAD_BATCH))
         params.swa_full = True
-        super().__init__(native, weights, params, plan, 0)
+        super().__init__(native, of, params, 0)
 
 
 class DraftContext(GuessContext):
     """Evaluates pairs: a token, and the hidden state of the model one position before it.
 
-    weights: the llama_model with the predicting layers.
     Making it clears the target's KV cache where the two share one: make it before any prompt.
     Close it before the target.
 
@@ -99,24 +127,19 @@ class DraftContext(GuessContext):
     def __init__(
         self,
         native: Native,
-        weights: Any,
-        target: Context,
-        plan: LoadPlan,
+        of: Guessing,
         batch_size: int,
         *,
         every_row: bool = False,
     ) -> None:
-        api = native.api
         self._extra = native.extra
-        params = context_params(api, plan)
-        params.n_ctx = target.size
-        params.n_outputs_max = 1 + target.drafts
-        params.n_batch = params.n_ubatch = batch_size
+        target = of.target
+        params = _params(native, of, batch_size)
+        params.n_outputs_max = max(1 + target.drafts, target.sequences)
         params.ctx_type = self._type
         params.ctx_other = target.pointer
-        params.n_threads_batch = plan.threads
-        self.width = int(api.llama_model_n_embd_out(weights))
-        super().__init__(native, weights, params, plan, self.width)
+        self.width = int(native.api.llama_model_n_embd_out(of.weights))
+        super().__init__(native, of, params, self.width)
         self.shares_memory = _address(self._extra.llama_get_ctx_other(self.pointer)) == _address(
             target.pointer
         )
@@ -127,7 +150,7 @@ class DraftContext(GuessContext):
         self._hidden = ctypes.addressof(self._batch.hidden)
 
     def expose(self) -> None:
-        self._target.expose(every_row=not self.shares_memory)
+        self._target.expose(every_row=not self.shares_memory, sequence=self.sequence)
 
     def choose_head(self, number: int) -> None:
         """Evaluate with this one of several heads from now on, counted from 0."""
@@ -138,7 +161,8 @@ class DraftContext(GuessContext):
 
         row: the first of them. More than one only where the target keeps them of every token.
         """
-        self._take(self._target.pointer, row, into, count)
+        first = self._target.first_row(self.sequence)
+        self._take(self._target.pointer, first + row, into, count)
 
     def take_from_draft(self, into: int) -> None:
         """Pair token number `into` with the hidden state that the last evaluation ended with."""
@@ -179,20 +203,23 @@ class LayerRows:
     batch: for calls that are given it, without the tokens.
     """
 
-    def __init__(self, native: Native, target: Context, features: Features, size: int) -> None:
-        self._target = target
+    def __init__(self, native: Native, of: Guessing, features: Features, size: int) -> None:
+        self._target = of.target
+        self._sequence = of.sequence
         self._layers = features.layers
         self._address = native.layers.address
         self._size = features.width * _FLOAT
-        self.batch = Batch(native.api, size, len(features.layers) * features.width, tokens=False)
+        width = len(features.layers) * features.width
+        self.batch = Batch(native.api, size, width, tokens=False, sequence=of.sequence)
         self._into = ctypes.addressof(self.batch.hidden)
 
     def expose(self) -> None:
         """Have the target keep it."""
-        self._target.expose_layers(self._layers)
+        self._target.expose_layers(self._layers, self._sequence)
 
     def take(self, row: int, into: int, count: int) -> None:
         """Copy that of `count` tokens from number `row` on into the batch, from `into` on."""
+        row += self._target.first_row(self._sequence)
         size, width = self._size, len(self._layers) * self._size
         for place, layer in enumerate(self._layers):
             source = self._address(self._target.pointer, layer) + row * size
@@ -210,15 +237,13 @@ class EagleContext(DraftContext):
 
     _type = _DEFAULT
 
-    def __init__(
-        self, native: Native, weights: Any, target: Context, plan: LoadPlan, features: Features
-    ) -> None:
-        size = min(target.batch_size, HEAD_BATCH)
-        super().__init__(native, weights, target, plan, size, every_row=True)
+    def __init__(self, native: Native, of: Guessing, features: Features) -> None:
+        size = min(of.target.batch_size, HEAD_BATCH)
+        super().__init__(native, of, size, every_row=True)
         # What it may be lent is the target's table of tokens.
         self.shares_memory = False
         self._encode = native.api.llama_encode
-        self._rows = LayerRows(native, target, features, size)
+        self._rows = LayerRows(native, of, features, size)
 
     def expose(self) -> None:
         self._rows.expose()
@@ -234,7 +259,7 @@ class EagleContext(DraftContext):
         if not count:
             return
         # Its positions count for nothing, but have to go on from what is in the memory.
-        start = self._api.llama_memory_seq_pos_max(self.memory, 0) + 1
+        start = self._api.llama_memory_seq_pos_max(self.context.memory, self.sequence) + 1
         self._rows.take(row, 0, count)
         self._rows.batch.fill_states(start, count)
         if self._encode(self.pointer, self._rows.batch.native) != EVALUATED:
@@ -254,26 +279,14 @@ class BlockContext(GuessContext):
     instead, and what each of them is worth behind each candidate of the place before.
     """
 
-    def __init__(
-        self,
-        native: Native,
-        weights: Any,
-        target: Context,
-        plan: LoadPlan,
-        features: Features,
-        block: Block,
-    ) -> None:
-        api = native.api
-        params = context_params(api, plan)
-        params.n_ctx = target.size
-        params.n_batch = params.n_ubatch = min(target.batch_size, HEAD_BATCH)
-        params.ctx_other = target.pointer
-        params.n_threads_batch = plan.threads
+    def __init__(self, native: Native, of: Guessing, features: Features, block: Block) -> None:
+        params = _params(native, of, min(of.target.batch_size, HEAD_BATCH))
+        params.ctx_other = of.target.pointer
         # Its sliding layers keep all tokens, too: so any of them can be taken back.
         params.swa_full = True
-        super().__init__(native, weights, params, plan, 0)
-        api.llama_set_causal_attn(self.pointer, block.causal)
-        self._rows = LayerRows(native, target, features, self.batch_size)
+        super().__init__(native, of, params, 0)
+        native.api.llama_set_causal_attn(self.pointer, block.causal)
+        self._rows = LayerRows(native, of, features, self.batch_size)
         self._choices = block.choices
         if block.choices:
             native.extra.llama_set_embeddings_nextn(self.pointer, True, False)
@@ -311,6 +324,15 @@ class BlockContext(GuessContext):
         """
         self._rows.batch.fill_states(start, count)
         return int(self._decode(self.pointer, self._rows.batch.native))
+
+
+def _params(native: Native, of: Guessing, batch_size: int) -> Any:
+    """Fill llama_context_params for as many sequences as the target has, each as long."""
+    params = context_params(native.api, of.plan)
+    params.n_ctx = of.target.size * of.target.sequences
+    params.n_batch = params.n_ubatch = batch_size
+    params.n_threads_batch = of.plan.threads
+    return params
 
 
 def _address(pointer: Any) -> int | None:

@@ -31,6 +31,7 @@ from engines.llamacpp.speculative.draft_context import (
     DraftContext,
     EagleContext,
     GuessContext,
+    Guessing,
     ModelContext,
 )
 from engines.models.gguf.header import GgufHeader, read_header
@@ -46,7 +47,7 @@ _EVERY_ROW: Final = {"qwen35", "qwen35moe"}
 
 
 class Drafting:
-    """One drafter of a model, and its context.
+    """One drafter of a model for one of its sequences, and its context.
 
     drafter: None if the model has none. context: the one that the drafter evaluates in. restored:
     another sequence has become the present one; for `Speculation` to take back.
@@ -62,8 +63,14 @@ class Drafting:
         drafter: Drafter | None = None,
         weights: Any = None,
         file: str = "",
+        sequence: int = 0,
     ) -> None:
-        """Begin. file: tells the drafter's file from any other; "" if it is the model's own."""
+        """Begin.
+
+        weights: what it has to free. file: tells the drafter's file from any other; "" if it is
+        the model's own.
+        """
+        self._sequence = sequence
         self._api = native.api
         self._mark = file.encode().ljust(_MARK)[:_MARK]
         self._target = target
@@ -79,7 +86,7 @@ class Drafting:
 
     def hide(self) -> None:
         """Have the target keep none; that saves a part of the last layer's work on prompts."""
-        self._target.hide()
+        self._target.hide(self._sequence)
 
     def save(self) -> bytearray | None:
         """Return what the drafter keeps of the present sequence."""
@@ -99,7 +106,7 @@ class Drafting:
     def watch(self, flag: AbortFlag) -> None:
         """Let `flag` abort drafts from now on."""
         if self.context is not None:
-            self.context.watch(flag)
+            self.context.context.watch(flag)
 
     def close(self) -> None:
         if self.context is not None:
@@ -110,10 +117,15 @@ class Drafting:
 
 
 class Draftings:
-    """All that drafts for a model, one or several: the text itself where nothing else does."""
+    """All that drafts for a sequence, one or several: the text itself where nothing else does."""
 
     def __init__(self, each: Sequence[Drafting]) -> None:
         self.each = tuple(each)
+
+    def watch(self, flag: AbortFlag) -> None:
+        """Let `flag` abort drafts from now on."""
+        for drafting in self.each:
+            drafting.watch(flag)
 
     def save(self) -> bytearray | None:
         """Return what the drafters keep of the present sequence."""
@@ -138,7 +150,7 @@ class Draftings:
             drafting.close()
 
 
-def open_drafting(
+def open_draftings(
     native: Native,
     header: GgufHeader,
     model: Model,
@@ -146,21 +158,23 @@ def open_drafting(
     plan: LoadPlan,
     progress: Progress,
     cancel: CancelToken,
-) -> Draftings:
+) -> list[Draftings]:
     """Open the plan's drafter, and the head in the model's own file if it has one.
 
-    Raises DrafterMismatch, MtpUnavailable and what a load may raise; then nothing stays open.
+    Returns what drafts for each sequence of the target; the first has to be closed last. Raises
+    DrafterMismatch, MtpUnavailable and what a load may raise; then nothing stays open.
     """
-    found: list[Drafting] = []
+    found: list[list[Drafting]] = []
     with ExitStack() as opened:
         if target.drafts and plan.drafter is not None:
             found.append(_of_file(native, plan.drafter, target, plan, progress, cancel))
-            opened.callback(found[-1].close)
+            opened.callback(found[-1][0].close)
         if target.drafts and header.mtp == "embedded":
-            inside = _of_heads(native, header, model.pointer, target, plan)
-            found.append(Drafting(native, target, inside, _head_drafter(native, header, inside)))
+            found.append(_inside(native, header, model, target, plan))
         opened.pop_all()
-    return Draftings(found or [Drafting(native, target)])
+    sequences = range(target.sequences)
+    found = found or [[Drafting(native, target, sequence=sequence) for sequence in sequences]]
+    return [Draftings([each[sequence] for each in found]) for sequence in sequences]
 
 
 def _of_file(
@@ -170,64 +184,79 @@ def _of_file(
     plan: LoadPlan,
     progress: Progress,
     cancel: CancelToken,
-) -> Drafting:
-    """Open what drafts in a file of its own."""
-    drafter = read_header(path)
-    mtp = drafter.kind != "chat"
-    weights = load_weights(native, path, plan, progress, cancel, mtp=mtp)
-    try:
-        context, guessing = _beside(native, drafter, weights, target, plan)
-    except BaseException:
-        native.api.llama_model_free(weights)
-        raise
-    guessing.kind = "drafter"
+) -> list[Drafting]:
+    """Open what drafts in a file of its own, for each sequence; the first owns the weights."""
+    header = read_header(path)
     file = blake2b(file_identity(path).encode(), digest_size=_MARK // 2).hexdigest()
-    return Drafting(native, target, context, guessing, weights, file)
+    made: list[Drafting] = []
+    with ExitStack() as opened:
+        weights = load_weights(native, path, plan, progress, cancel, mtp=header.kind != "chat")
+        opened.callback(native.api.llama_model_free, weights)
+        for sequence in range(target.sequences):
+            beside = made[0].context if made else None
+            of = Guessing(weights, target, plan, sequence, beside)
+            context, drafter = _beside(native, header, of)
+            opened.callback(context.close)
+            drafter.kind = "drafter"
+            owned = None if made else weights
+            made.append(Drafting(native, target, context, drafter, owned, file, sequence))
+        opened.pop_all()
+    return made
 
 
-def _beside(
-    native: Native, header: GgufHeader, weights: Any, target: Context, plan: LoadPlan
-) -> tuple[GuessContext, Drafter]:
+def _inside(
+    native: Native, header: GgufHeader, model: Model, target: Context, plan: LoadPlan
+) -> list[Drafting]:
+    """Open the head in the model's own file, for each sequence."""
+    made: list[Drafting] = []
+    for sequence in range(target.sequences):
+        beside = made[0].context if made else None
+        context = _of_heads(native, header, Guessing(model.pointer, target, plan, sequence, beside))
+        drafter = _head_drafter(native, header, context)
+        made.append(Drafting(native, target, context, drafter, sequence=sequence))
+    return made
+
+
+def _beside(native: Native, header: GgufHeader, of: Guessing) -> tuple[GuessContext, Drafter]:
     """Open the context of a file that drafts for a model, and make its drafter."""
     features = header.features
     if header.kind == "chat":
-        whole = ModelContext(native, weights, target, plan)
-        return whole, ModelDrafter(whole, NativeState(native.api, whole))
+        whole = ModelContext(native, of)
+        return whole, ModelDrafter(whole, _state(native, whole))
     if header.heads_alone:
-        heads = _of_heads(native, header, weights, target, plan)
+        heads = _of_heads(native, header, of)
         return heads, _head_drafter(native, header, heads)
     if features is None:
-        sharing = _sharing(native, header, weights, target, plan)
+        sharing = _sharing(native, header, of)
         return sharing, SharedDrafter(sharing)
     if features.block is None:
-        eagle = EagleContext(native, weights, target, plan, features)
-        return eagle, EagleDrafter(eagle, NativeState(native.api, eagle))
-    blocks = BlockContext(native, weights, target, plan, features, features.block)
-    state = NativeState(native.api, blocks)
-    return blocks, BlockDrafter(blocks, state, features.block, target.drafts)
+        eagle = EagleContext(native, of, features)
+        return eagle, EagleDrafter(eagle, _state(native, eagle))
+    blocks = BlockContext(native, of, features, features.block)
+    return blocks, BlockDrafter(blocks, _state(native, blocks), features.block, of.target.drafts)
 
 
-def _of_heads(
-    native: Native, header: GgufHeader, weights: Any, target: Context, plan: LoadPlan
-) -> DraftContext:
+def _of_heads(native: Native, header: GgufHeader, of: Guessing) -> DraftContext:
     """Open the context of prediction layers, which are in a model or in a file of their own."""
     every_row = header.architecture in _EVERY_ROW
-    rows = min(target.batch_size, HEAD_BATCH)
-    return DraftContext(native, weights, target, plan, rows, every_row=every_row)
+    rows = min(of.target.batch_size, HEAD_BATCH)
+    return DraftContext(native, of, rows, every_row=every_row)
 
 
 def _head_drafter(native: Native, header: GgufHeader, context: DraftContext) -> Drafter:
-    state = NativeState(native.api, context)
+    state = _state(native, context)
     if header.chained:
         return ChainDrafter(context, state, header.nextn_predict_layers)
     return HeadDrafter(context, state)
 
 
-def _sharing(
-    native: Native, header: GgufHeader, weights: Any, target: Context, plan: LoadPlan
-) -> DraftContext:
+def _state(native: Native, context: GuessContext) -> NativeState:
+    return NativeState(native.api, context.context, context.sequence)
+
+
+def _sharing(native: Native, header: GgufHeader, of: Guessing) -> DraftContext:
     """Open the context of a drafter that reads the target's memory."""
-    context = DraftContext(native, weights, target, plan, _ONE_AT_A_TIME)
+    context = DraftContext(native, of, _ONE_AT_A_TIME)
     if not context.shares_memory:
         context.close()
         raise MtpUnavailable(

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from engines.llamacpp.cache import common_prefix
-from engines.llamacpp.context import AbortFlag
 from engines.llamacpp.speculative import mtp_status as truth
-from engines.llamacpp.speculative.costs import Costs
+from engines.llamacpp.speculative.costs import SharedCosts
 from engines.llamacpp.speculative.depth import DepthPolicy
 from engines.llamacpp.speculative.drafting import Drafting
 from engines.llamacpp.speculative.lookup import PromptLookup
@@ -20,7 +19,9 @@ _NEWS_EVERY: Final = 64
 
 
 class Speculation:
-    """The drafting of one model, for as long as it is loaded: answers learn from earlier ones.
+    """The drafting for one sequence of a model, for as long as that is loaded.
+
+    Answers learn from earlier ones; what steps cost is learnt for all sequences together.
 
     drafter: the model's own, None if it has none. limit: most tokens that can be evaluated on
     trial. ends: whether a token ends an answer. advice: what to say where nothing but the text
@@ -30,7 +31,7 @@ class Speculation:
     def __init__(
         self,
         drafting: Drafting,
-        costs: Costs,
+        costs: SharedCosts,
         limit: int,
         ends: Callable[[int], bool],
         advice: str,
@@ -39,12 +40,14 @@ class Speculation:
     ) -> None:
         self._drafting = drafting
         self.drafter = drafting.drafter
-        self.costs = costs
+        self._shared = costs
+        self.costs = costs.alone
         self._ends = ends
         self._advice = advice
         self.kind: MtpKind = self.drafter.kind if self.drafter else "lookup"
         kinds: set[MtpKind] = {"lookup", self.kind}
-        self._policy = DepthPolicy(costs, limit, kinds, repeats=repeats)
+        self._policy = DepthPolicy(self.costs, limit, kinds, repeats=repeats)
+        self._running = 1
         self._lookup = PromptLookup()
         self._mode: MtpMode = "auto"
         self._active = self.drafter
@@ -86,6 +89,7 @@ class Speculation:
         """
         self._mode = mode
         self._begin_counts()
+        self.run_beside(0)
         same = common_prefix(self._lookup.tokens, held)
         self._lookup.observe(held[same:], same)
         if self.drafter is not None:
@@ -102,9 +106,11 @@ class Speculation:
         if mode != "off":
             self._policy.new_answer(mode, depth)
 
-    def watch(self, flag: AbortFlag) -> None:
-        """Let `flag` end drafts, too, from now on."""
-        self._drafting.watch(flag)
+    def run_beside(self, others: int) -> None:
+        """Decide by what steps cost while so many other answers are written, from now on."""
+        if others + 1 != self._running:
+            self._running = others + 1
+            self._policy.go_by(self._shared.among(self._running))
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         """Take in that the model evaluated `tokens` from position `start` on; they stay."""
@@ -152,13 +158,21 @@ class Speculation:
         drafting_s: float,
         step_s: float,
         beside_s: float = 0.0,
+        *,
+        shared: bool = False,
     ) -> None:
         """Learn that `drafts` were evaluated and the tokens of `run` drawn in `step_s` seconds.
 
         beside_s: what an answer without drafts would have been spared since the step before, such
-        as to observe and to learn.
+        as to observe and to learn. shared: the step also had slices of prompts, or drafts of other
+        answers, so that its time tells nothing of these drafts.
         """
         self._steps += 1
+        costs, checked = self._shared.among(self._running), len(drafts) + self._again
+        if shared:
+            step_s = costs.step_seconds(min(checked, costs.limit))
+        else:
+            step_s = max(step_s - (self._running - 1) * costs.factor, 0.0)
         if self._resting:
             self._policy.rest(step_s, drafting_s + beside_s)
             return
@@ -166,7 +180,16 @@ class Speculation:
         # What is left of a draft that held so far is about the tokens that come next.
         self._guessed = self._guessed[right:] if right == len(run) else ()
         looked_right = common_prefix(self._looked, run)
-        self._policy.learn(len(run), right, looked_right, step_s, drafting_s, beside_s, self._again)
+        self._policy.learn(
+            len(run),
+            right,
+            looked_right,
+            step_s,
+            drafting_s,
+            beside_s,
+            self._again,
+            timed=not shared,
+        )
         self._drafted += len(drafts)
         self._accepted += common_prefix(drafts, run)
 

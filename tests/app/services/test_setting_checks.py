@@ -50,3 +50,19 @@ def test_a_model_has_a_name(value: str) -> None:
     with pytest.raises(SettingsInvalid):
         require_usable("model", value)
     require_usable("model", "starter")
+
+
+@pytest.mark.parametrize(
+    "value", ["", "http://127.0.0.1:4318", "https://otel.example/v1/traces", " http://[::1]:4318 "]
+)
+def test_addresses_that_traces_can_go_to(value: str) -> None:
+    require_usable("traces_endpoint", value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["collector:4318", "ftp://a", "http://", "http://a:x", "http://a?b=c", "http://me:word@a"],
+)
+def test_what_is_no_address_of_a_collector(value: str) -> None:
+    with pytest.raises(SettingsInvalid, match="not the address of a collector"):
+        require_usable("traces_endpoint", value)

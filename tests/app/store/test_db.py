@@ -178,3 +178,19 @@ def test_reading_does_not_wait_for_a_writer(database: Database) -> None:
         reader.start()
         reader.join(timeout=10)
     assert seen == ["there"]
+
+
+def test_a_thread_that_has_ended_leaves_no_connection(tmp_path: Path) -> None:
+    """A server's threads come and go: each would hold files open until the end."""
+    with closing(Database(tmp_path / "chats.db")) as database:
+
+        def read() -> None:
+            with database.read() as db:
+                db.execute("SELECT count(*) FROM chats").fetchone()
+
+        for _ in range(5):
+            thread = threading.Thread(target=read)
+            thread.start()
+            thread.join()
+        assert len(database._connections) <= 2
+        read()

@@ -67,6 +67,7 @@ PAGES: dict[str, Callable[[Ui], object]] = {
     "downloads": lambda ui: ui.press("Ctrl+J"),
     "discover": lambda ui: ui.window.go_to("models", "discover"),
     "connections": lambda ui: ui.press("Ctrl+Shift+J"),
+    "activity": lambda ui: ui.press("Ctrl+Shift+R"),
     "assistants": lambda ui: ui.press("Ctrl+Shift+A"),
     "prompts": lambda ui: ui.press("Ctrl+Shift+L"),
 }

@@ -16,12 +16,16 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.engines.installation import Check, Price
+from app.core.errors import AddressNotFree
 from app.core.models.entry import STARTER
+from app.core.network.clients import ApiClient, ApiUse
+from app.core.network.serving import ServerStatus
 from app.core.settings.declared import SECTIONS, Section
 from app.core.settings.fields import Settings
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.chat.composer.mtp_chip import MtpChip
 from app.ui.desktop.quick_ask import QuickAsk
+from app.ui.engines.client_dialog import ClientDialog
 from app.ui.models.discover.token_question import TokenQuestion
 from app.ui.servers.key_dialog import ask_for_key
 from app.ui.settings.settings_dialog import SettingsDialog
@@ -30,6 +34,7 @@ from engines.errors import ModelUnreadable
 from engines.vllm.provision.preflight import Finding
 from tests.e2e.looks.contents import rich_chat
 from tests.e2e.looks.house import House, rest, settle
+from tests.support.made_activity import note_requests
 from tests.support.windows import engines_page, models_page
 
 FINDINGS = (
@@ -43,6 +48,26 @@ FINDINGS = (
     ),
 )
 PRICE = Price(4_200_000_000, 14_200_000_000, 10_000_000_000, 19)
+OPEN_SERVER = ServerStatus("http://127.0.0.1:8117", exposed=True)
+PORT_TAKEN = AddressNotFree(
+    "The server was not started.",
+    "Another program already listens at port 8117.",
+    "Choose another port, or end that program.",
+)
+CLIENTS = (
+    ApiClient("1", "editor", ""),
+    ApiClient("2", "an agent with a long name", "", (STARTER,), 30, 2),
+)
+USES = tuple(
+    ApiUse(
+        1_790_000_000.0, 2.5, name, "192.168.1.20", 8117, "POST", "/v1/chat/completions", model,
+        *tokens, 9_000, 800, status,
+    )
+    for name, model, tokens, status in (
+        ("editor", "qwen3-coder-30b-a3b-instruct:Q4_K_M", (21_000, 200), 200),
+        ("", "", (0, 0), 401),
+    )
+)  # fmt: skip
 SEARCHED = "memory"
 """In the guides."""
 
@@ -450,6 +475,69 @@ def price(house: House) -> QWidget:
     area = engines_page(house.window)
     area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
     return house.window
+
+
+def programs(house: House) -> QWidget:
+    """Hearth's own server, open to the network, with programs that asked it."""
+    house.do("show_engines")
+    house.until("apiCard")
+    house.until_calm()
+    card = engines_page(house.window).api
+    card.show_server(OPEN_SERVER, wanted=True, reach="network_unencrypted")
+    card.show_clients(CLIENTS)
+    card.show_uses(USES)
+    house.window.header.show_exposed(True, encrypted=False)
+    settle()
+    area = engines_page(house.window)
+    area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
+    return house.window
+
+
+def no_server(house: House) -> None:
+    house.window.header.show_exposed(False, encrypted=False)
+    card = engines_page(house.window).api
+    card.show_server(ServerStatus(), wanted=False, reach="this_computer")
+    card.show_clients(())
+    card.show_uses(())
+
+
+def program_failed(house: House) -> QWidget:
+    """The server could not be started."""
+    programs(house)
+    house.window.header.show_exposed(False, encrypted=False)
+    card = engines_page(house.window).api
+    card.show_server(ServerStatus(failure=PORT_TAKEN), wanted=True, reach="this_computer")
+    settle()
+    return house.window
+
+
+def client_dialog(house: House) -> QWidget:
+    """A key that was made for a program."""
+    programs(house)
+    click(house, "addClient")
+    house.until("clientDialog")
+    dialog = house.part(ClientDialog, "clientDialog")
+    dialog.show_key("hearth-0123456789abcdefghijklmnopqrstuvwxyzABCDEFG")
+    return dialog
+
+
+def activity(*, table: bool = False) -> Callable[[House], QWidget]:
+    """The last ten minutes, as plots or as a table."""
+
+    def show(house: House) -> QWidget:
+        log = house.hearth.runtime.requests
+        if len(log.requests()) < 40:
+            note_requests(log)
+        house.do("show_activity")
+        button = house.part(QWidget, "activityAsTable")
+        is_table = bool(button.property("checked"))
+        house.until("activityTable" if is_table else "runningPlot")
+        if is_table is not table:
+            click(house, "activityAsTable")
+        house.until_calm()
+        return house.window
+
+    return show
 
 
 def server_dialog(house: House) -> QWidget:

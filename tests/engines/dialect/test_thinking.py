@@ -28,7 +28,7 @@ def split(splitter: Splitter, pieces: list[str]) -> tuple[str, str]:
     for event in (*events, *splitter.finish()):
         match event:
             case TextDelta(text):
-                answer += text
+                answer += text.replace(SEAM, "")
             case ReasoningDelta(text):
                 reasoning += text
             case WasReasoning():

@@ -35,7 +35,7 @@ def held(engine: LlamaCppEngine) -> tuple[list[int], int, int]:
     assert loaded is not None
     api, memory = loaded.native.api, loaded.context.memory
     first = int(api.llama_memory_seq_pos_min(memory, 0))
-    return list(loaded.cache.tokens), first, int(api.llama_memory_seq_pos_max(memory, 0))
+    return list(loaded.slots[0].cache.tokens), first, int(api.llama_memory_seq_pos_max(memory, 0))
 
 
 def assert_as_without(engine: LlamaCppEngine, expected: tuple[list[int], int, int]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engines.cancel import CancelToken
-from engines.llamacpp.cache import DraftingState, KvCache
+from engines.llamacpp.cache import DraftingState, open_caches
 from engines.llamacpp.context import EVALUATED, Context
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
@@ -42,15 +42,16 @@ class Opened:
         self.context = Context(native, self.model, self.plan)
         self.folder = StateFolder(states, disk) if states else None
         self.key = state_key(native, self.model, self.context, self.plan)
-        self.cache = KvCache(
+        self.caches = open_caches(
             self.api,
             self.context,
             self.model,
             memory_bytes=memory,
             folder=self.folder,
             key=self.key,
-            drafting=drafting,
+            drafting=(drafting,) if drafting is not None else (),
         )
+        self.cache = self.caches[0]
         self.evaluated = 0
         """Tokens of the last prompt that had to be evaluated."""
         self.rows: list[npt.NDArray[np.float32]] = []

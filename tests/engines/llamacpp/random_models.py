@@ -48,10 +48,11 @@ def write_random_llama(
     quantised: bool = False,
     template: bool = True,
     tokenizer: Tokenizer | None = None,
+    context: int = 4096,
 ) -> Path:
     """Matrices are Q8_0 if `quantised`, else F16. The starter's tokenizer if none is given."""
     writer, vocabulary = _begin("llama", template=template, tokenizer=tokenizer)
-    _add_shape(writer, "llama", size.layers, size.width, size.inner)
+    _add_shape(writer, "llama", size.layers, size.width, size.inner, context)
     writer.add_head_count(size.heads)
     writer.add_head_count_kv(size.kv_heads)
     head = size.width // size.heads
@@ -155,10 +156,15 @@ def _begin(
 
 
 def _add_shape(
-    writer: gguf.GGUFWriter, architecture: str, layers: int, width: int, inner: int
+    writer: gguf.GGUFWriter,
+    architecture: str,
+    layers: int,
+    width: int,
+    inner: int,
+    context: int = 4096,
 ) -> None:
     writer.add_block_count(layers)
-    writer.add_context_length(4096)
+    writer.add_context_length(context)
     writer.add_embedding_length(width)
     writer.add_feed_forward_length(inner)
     writer.add_layer_norm_rms_eps(1e-5)

@@ -15,6 +15,8 @@ from tests.engines.llamacpp.random_models import STARTER
 
 
 class TestLlamaCpp(EngineContract):
+    answers_at_once = 4
+
     @pytest.fixture
     def engine(self) -> Iterator[Engine]:
         engine = LlamaCppEngine()

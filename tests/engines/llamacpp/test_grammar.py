@@ -10,7 +10,8 @@ import pytest
 
 from engines.errors import GrammarInvalid
 from engines.llamacpp.gbnf import MAX_LENGTH, Characters, NotGbnf, parse
-from engines.llamacpp.grammar import Stacks, require_grammar
+from engines.llamacpp.grammar import require_grammar
+from tests.engines.llamacpp.grammars import matches
 
 JSON = r"""
 # What a model may answer as JSON.
@@ -22,16 +23,6 @@ string ::= "\"" ( [^"\\\x7F\x00-\x1F] | "\\" (["\\bfnrt] | "u" [0-9a-fA-F]{4}) )
 number ::= ("-"? ([0-9] | [1-9] [0-9]{0,15})) ("." [0-9]+)? ([eE] [-+]? [0-9] [1-9]{0,15})? ws
 ws     ::= | " " | "\n" [ \t]{0,20}
 """
-
-
-def matches(grammar: str, text: str) -> bool:
-    """Whether the whole text follows the grammar, by the stacks that are built to judge it."""
-    rules = parse(grammar)
-    stacks = Stacks(rules)
-    now = stacks.begin(rules.names["root"])
-    for char in text:
-        now = stacks.accept(now, ord(char))
-    return () in now
 
 
 @pytest.mark.parametrize(

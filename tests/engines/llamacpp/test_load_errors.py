@@ -130,7 +130,7 @@ def test_a_load_that_fails_at_its_end_leaves_no_context(monkeypatch: pytest.Monk
         made.append(context)
         raise ZeroDivisionError
 
-    monkeypatch.setattr(loaded, "KvCache", broken)
+    monkeypatch.setattr(loaded, "open_caches", broken)
     with pytest.raises(ZeroDivisionError):
         LlamaCppEngine().load(PLAN, lambda _: None, CancelToken())
     assert [context.pointer for context in made] == [None]
@@ -155,8 +155,8 @@ def test_a_model_without_a_template_chats_in_chatml(load: Load, tmp_path: Path) 
     made = engine._loaded
     assert made is not None
     vocabulary = made.model.vocabulary
-    assert made.cache.tokens[0] == vocabulary.bos
-    text = b"".join(vocabulary.piece(token) for token in made.cache.tokens).decode(
+    assert made.slots[0].cache.tokens[0] == vocabulary.bos
+    text = b"".join(vocabulary.piece(token) for token in made.slots[0].cache.tokens).decode(
         "utf-8", "replace"
     )
     assert text.startswith("<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n")

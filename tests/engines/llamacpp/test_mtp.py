@@ -14,7 +14,7 @@ from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch
 from engines.llamacpp import engine as llamacpp_engine
 from engines.llamacpp import loaded as loading
-from engines.llamacpp.context import Context
+from engines.llamacpp.context import BatchPart, Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.speculative.cost_book import CostBook
@@ -66,7 +66,7 @@ def at_a_stop_string(engine: LlamaCppEngine, request: ChatRequest) -> list[Event
     """The string is from the middle of the answer."""
     whole = text_of(run(engine, plain(request)))
     assert engine._loaded is not None
-    engine._loaded.cache.clear()
+    engine._loaded.slots[0].cache.clear()
     return run(engine, replace(request, stop=(whole[len(whole) // 2 :][:4],)))
 
 
@@ -92,7 +92,7 @@ def test_however_an_answer_ends_the_cache_is_as_without_drafts(
     without = answer(engine, plain(QUESTION))
     expected = held(engine)
     assert engine._loaded is not None
-    engine._loaded.cache.clear()
+    engine._loaded.slots[0].cache.clear()
     with_drafts = answer(engine, drafting(QUESTION, depth))
     assert text_of(with_drafts) == text_of(without)
     assert_as_without(engine, expected)
@@ -105,7 +105,7 @@ def test_a_second_turn_after_a_rejection_is_the_same(engine: LlamaCppEngine) -> 
     texts = []
     for change in (plain, drafting):
         assert engine._loaded is not None
-        engine._loaded.cache.clear()
+        engine._loaded.slots[0].cache.clear()
         first = run(engine, change(QUESTION))
         turns = (*QUESTION.messages, Message("assistant", text_of(first)), Message("user", NEXT))
         second = run(engine, change(replace(QUESTION, messages=turns)))
@@ -136,14 +136,14 @@ def test_what_another_drafter_kept_is_not_taken(
     assert ours._loaded is not None
     assert theirs._loaded is not None
     run(ours, drafting(QUESTION))
-    kept = ours._loaded.drafting.save()
+    kept = ours._loaded.slots[0].drafting.save()
     assert kept is not None
-    theirs._loaded.drafting.restore(kept)
-    assert theirs._loaded.drafting.save() is None
-    ours._loaded.drafting.restore(None)
-    assert ours._loaded.drafting.save() is None
-    ours._loaded.drafting.restore(kept)
-    assert ours._loaded.drafting.save() == kept
+    theirs._loaded.slots[0].drafting.restore(kept)
+    assert theirs._loaded.slots[0].drafting.save() is None
+    ours._loaded.slots[0].drafting.restore(None)
+    assert ours._loaded.slots[0].drafting.save() is None
+    ours._loaded.slots[0].drafting.restore(kept)
+    assert ours._loaded.slots[0].drafting.save() == kept
 
 
 def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
@@ -184,7 +184,7 @@ def test_guesses_need_what_went_into_the_models_layers(
     shares, texts = [], []
     for fed in (True, False):
         assert engine._loaded is not None
-        engine._loaded.cache.clear()
+        engine._loaded.slots[0].cache.clear()
         with monkeypatch.context() as patched:
             if not fed:
                 patched.setattr(LayerRows, "take", lambda *_: None)
@@ -227,7 +227,7 @@ def test_a_chat_comes_back_with_what_its_head_knows(
     engine = load(pair.model, drafter=pair.drafter, context=1024)
     run(engine, drafting(replace(QUESTION, chat="one"), 1))
     assert engine._loaded is not None
-    drafter = engine._loaded.drafting.each[0].drafter
+    drafter = engine._loaded.slots[0].drafting.each[0].drafter
     length = drafter._length  # type: ignore[union-attr]
     long = ask("Something else. " * 20, max_tokens=48)
     run(engine, drafting(replace(long, chat="two"), 1))
@@ -235,8 +235,9 @@ def test_a_chat_comes_back_with_what_its_head_knows(
     assert isinstance(back[0], PromptReady)
     assert back[0].cached_tokens > 0
     assert drafter._length >= length - 8  # type: ignore[union-attr]
-    assert engine._loaded.drafting.each[0].context is not None
-    memory, api = engine._loaded.drafting.each[0].context.memory, engine._loaded.native.api
+    guessing = engine._loaded.slots[0].drafting.each[0].context
+    assert guessing is not None
+    memory, api = guessing.context.memory, engine._loaded.native.api
     begins = int(api.llama_memory_seq_pos_min(memory, 0))
     # Of a sliding layer only what it still looks at is put away.
     assert begins == 0 or kind == "dflash"
@@ -295,7 +296,7 @@ def test_a_recurrent_model_without_a_drafter_copies_text_too(
         QUESTION, messages=(*QUESTION.messages, Message("assistant", first), *QUESTION.messages)
     )
     without = run(engine, plain(again))
-    loaded.cache.clear()
+    loaded.slots[0].cache.clear()
     with_drafts = run(engine, drafting(again))
     assert text_of(with_drafts) == text_of(without)
     report = done_of(with_drafts).mtp
@@ -352,18 +353,18 @@ def test_a_cancel_within_a_trial_leaves_the_marked_state(
     loaded = engine._loaded
     assert loaded is not None
     whole = text_of(run(engine, plain(QUESTION)))
-    loaded.cache.clear()
-    cancel, evaluate, trials = CancelToken(), Context.evaluate, 0
+    loaded.slots[0].cache.clear()
+    cancel, evaluate, trials = CancelToken(), Context.evaluate_parts, 0
 
-    def interrupted(self: Context, tokens: list[int], start: int, *, outputs: int) -> int:
+    def interrupted(self: Context, parts: Sequence[BatchPart]) -> int:
         nonlocal trials
-        trials += outputs > 1
+        trials += parts[0].outputs > 1
         if trials == 9:
             cancel.cancel()
-        return evaluate(self, tokens, start, outputs=outputs)
+        return evaluate(self, parts)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Context, "evaluate", interrupted)
+        patched.setattr(Context, "evaluate_parts", interrupted)
         events = list(engine.chat(drafting(QUESTION, 2), cancel))
     assert done_of(events).finish_reason == "cancelled"
     written = text_of(events)
@@ -374,7 +375,7 @@ def test_a_cancel_within_a_trial_leaves_the_marked_state(
     assert usage.prompt_tokens < len(tokens) <= usage.prompt_tokens + usage.completion_tokens
     turns = (*QUESTION.messages, Message("assistant", written), Message("user", NEXT))
     later = [text_of(run(engine, drafting(replace(QUESTION, messages=turns))))]
-    loaded.cache.clear()
+    loaded.slots[0].cache.clear()
     later.append(text_of(run(engine, plain(replace(QUESTION, messages=turns)))))
     assert later[0] == later[1]
 
@@ -424,8 +425,8 @@ def test_costs_are_measured(
 def test_a_measurement_finds_that_more_tokens_take_longer(load: Load) -> None:
     engine = load(STARTER, drafter=STARTER_DRAFTER)
     assert engine._loaded is not None
-    assert engine._loaded.speculation is not None
-    costs = engine._loaded.speculation.costs
+    assert engine._loaded.slots[0].speculation is not None
+    costs = engine._loaded.slots[0].speculation.costs
     assert costs.ratio(8) > costs.ratio(1) > 1
     assert costs.draft > 0
 

@@ -63,7 +63,7 @@ def asked(kind: str, tokens: int | None, mode: MtpMode = "off") -> ChatRequest:
 def afresh(engine: LlamaCppEngine, request: ChatRequest) -> tuple[list[int], list[int], str]:
     """The tokens of the prompt, those of the answer that were evaluated, and its text."""
     assert engine._loaded is not None
-    cache = engine._loaded.cache
+    cache = engine._loaded.slots[0].cache
     cache.clear()
     prompt = engine._loaded.prompter.write(request).tokens
     text = text_of(run(engine, request))

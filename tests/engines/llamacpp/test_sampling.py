@@ -102,7 +102,7 @@ def test_a_grammar_that_cannot_be_used_is_refused_before_anything_is_evaluated(l
     with pytest.raises(GrammarInvalid, match="Line 1, column 10"):
         run(engine, ask("Hello.", sampling=Sampling(grammar='root ::= "')))
     assert engine._loaded is not None
-    assert not engine._loaded.cache.tokens
+    assert not engine._loaded.slots[0].cache.tokens
     assert text_of(run(engine, ask("Hello.")))
 
 

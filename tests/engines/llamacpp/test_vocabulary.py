@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import ModelDamaged, TemplateFailed
+from engines.errors import ModelDamaged, TemplateFailed, Unsupported
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sampling import Greedy
 from engines.llamacpp.vocabulary import Vocabulary
@@ -20,6 +20,7 @@ from tests.engines.llamacpp.random_models import (
     sentencepiece_tokenizer,
     write_random_llama,
 )
+from tests.support.made_gguf import STARTER
 
 
 def vocabulary_of(engine: LlamaCppEngine) -> Vocabulary:
@@ -91,8 +92,8 @@ def test_an_answer_cut_inside_a_character_goes_on_with_the_whole_of_it(
     says = [*loaded.model.vocabulary.tokenise("ok 🙂!"), 257]
     begins: list[int] = []
 
-    def draw(_self: Greedy, _context: object) -> int:
-        held = len(loaded.cache.tokens)
+    def draw(_self: Greedy, _context: object, _row: int = -1) -> int:
+        held = len(loaded.slots[0].cache.tokens)
         begins.append(held)
         return says[held - begins[0]]
 
@@ -107,3 +108,25 @@ def test_an_answer_cut_inside_a_character_goes_on_with_the_whole_of_it(
     rest, events = shown("Hi", cut, max_tokens=20)
     assert (rest, done_of(events).finish_reason) == ("🙂!", "stop")
     assert done_of(events).usage.prompt_tokens == begins[0] + 3
+
+
+def test_the_tokens_of_a_text_are_told_and_turned_back(load: Load) -> None:
+    engine = load(STARTER)
+    for text in ("Hello there", "Grüße aus Ulm 🌷", ""):
+        tokens = engine.tokenize(text, CancelToken(), special=False)
+        assert engine.detokenize(tokens, CancelToken()) == text
+
+
+def test_what_spells_a_marker_is_one_only_where_that_is_wanted(load: Load) -> None:
+    engine = load(STARTER)
+    marker = vocabulary_of(engine).eos_text
+    assert len(engine.tokenize(marker, CancelToken(), special=False)) > 1
+    assert vocabulary_of(engine).token_of(marker) in engine.tokenize(marker, CancelToken())
+    assert engine.detokenize(engine.tokenize(marker, CancelToken()), CancelToken()).endswith(marker)
+
+
+def test_a_number_that_is_no_token_is_refused(load: Load) -> None:
+    engine = load(STARTER)
+    for number in (-1, 1 << 30):
+        with pytest.raises(Unsupported, match="no token"):
+            engine.detokenize([number], CancelToken())

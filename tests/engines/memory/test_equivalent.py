@@ -48,10 +48,14 @@ def test_a_checkpoint_that_cannot_draft_says_so() -> None:
 def test_from_vllm_to_llama() -> None:
     found = equivalent(VLLM, "vllm", Target("llamacpp", GGUF, drafts=True, threads=6))
     assert (found.plan.model, found.plan.threads, found.plan.draft_max) == (GGUF, 6, MAX_DEPTH)
-    assert (found.plan.parallel, found.plan.adapters, found.plan.memory_share) == (1, (), None)
+    assert (found.plan.parallel, found.plan.adapters, found.plan.memory_share) == (
+        VLLM.parallel,
+        (),
+        None,
+    )
     said = " ".join(found.notes)
     for word in (
-        "one conversation at a time",
+        "a context of its own",
         "no share",
         "whole layers",
         "this computer only",

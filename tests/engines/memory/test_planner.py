@@ -22,7 +22,7 @@ from engines.memory.planner import (
     require_fit,
 )
 from engines.models.gguf.header import GgufHeader, read_header
-from engines.types import MAX_DEPTH
+from engines.types import MAX_DEPTH, LoadPlan
 from tests.engines.gguf_files import (
     LLAMA,
     write_assistant,
@@ -67,6 +67,21 @@ def test_roomy_computer(header: GgufHeader) -> None:
     assert (fit.verdict, fit.device) == ("fits", "Test CPU")
     assert fit.need_bytes == fit.parts.total == needed(header, 8192)
     assert "16." in fit.reason
+
+
+def test_as_many_answers_at_once_as_take_little_memory(header: GgufHeader) -> None:
+    def planned(free: int, parallel: int | None) -> LoadPlan:
+        return make_plan(MODEL, header, computer(free), LoadOptions(parallel=parallel))
+
+    assert [planned(free * GB, None).parallel for free in (20, 24, 36, 60)] == [2, 3, 4, 4]
+    assert planned(18 * GB, None).parallel == 1
+    assert planned(60 * GB, 12).parallel == 12
+    # A number that was set is kept, and the context gives way.
+    assert planned(24 * GB, 12).context < planned(24 * GB, 1).context
+    several = planned(60 * GB, 3)
+    parts = [check(header, computer(60 * GB), replace(several, parallel=n)).parts for n in (1, 3)]
+    assert parts[1].kv == 3 * parts[0].kv
+    assert parts[1].weights == parts[0].weights
 
 
 def test_a_short_training_is_not_exceeded(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from engines.openai import client as wire
 from engines.openai.answering import answer
 from engines.openai.client import MOST_EVENT, Events, OpenAiClient
 from engines.openai.faults import told
-from engines.types import Done, Event, TextDelta, Tool, ToolCall
+from engines.types import Done, Event, TextDelta, Tool, ToolCall, ToolCallDelta
 from engines.vllm.metrics import read_metrics
 from engines.vllm.streams import Lines
 from tests.engines.asking import ask
@@ -197,8 +197,9 @@ def test_a_long_call_in_the_text_is_read_in_one_go() -> None:
         reader.feed('<tool_call>{"name": "a", "arguments": {"b": "')
         began = time.process_time()
         for _ in range(pieces):
-            assert not reader.feed("some")
-        (call,) = reader.feed('"}}</tool_') + reader.feed("call>")
+            (piece,) = reader.feed("some")
+            assert isinstance(piece, ToolCallDelta)
+        *_, call = reader.feed('"}}</tool_') + reader.feed("call>")
         assert isinstance(call, ToolCall)
         assert len(call.arguments) > 4 * pieces
         return time.process_time() - began

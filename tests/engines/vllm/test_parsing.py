@@ -60,6 +60,25 @@ def test_markers_that_are_text_are_read_by_hearth_and_can_be_limited(tmp_path: P
     assert (found.special, found.budget) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("template", "tokens", "parser"),
+    [
+        ("tools <tool_call>", "", "hermes"),
+        ("tools <tool_call> <function= <parameter=", "<tool_call> </tool_call>", "qwen3_xml"),
+        ("tools <tool_call> <function= <parameter=", "", ""),
+        ("[TOOL_CALLS] [ARGS]", "[TOOL_CALLS] [ARGS] [CALL_ID]", "mistral"),
+        ("<|channel|> <|message|> <|start|>", "", ""),
+    ],
+)
+def test_calls_are_read_by_vllm_where_it_knows_their_format(
+    tmp_path: Path, template: str, tokens: str, parser: str
+) -> None:
+    found = parsing_of(model(tmp_path, template, tokens))
+    assert found.tools == bool(parser)
+    words = ("--enable-auto-tool-choice", "--tool-call-parser", parser)
+    assert (found.words[-3:] == words) == bool(parser)
+
+
 @pytest.mark.parametrize("template", ["", "Hello", "<|channel|> <|message|>"])
 def test_nothing_is_said_of_others(tmp_path: Path, template: str) -> None:
     """What gpt-oss writes, vLLM reads unasked."""

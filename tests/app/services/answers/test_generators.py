@@ -58,10 +58,10 @@ def test_a_token_passes_few_generators_from_the_decoder_to_the_window(
     watched(Greedy)
     watched(ChainSampler)
     desk.until_ended(desk.ask(STARTER))
-    ways = [way for way in seen if "Decoding.tokens" in way]  # the load draws some to measure
+    ways = [way for way in seen if "Scheduler.tokens" in way]  # the load draws some to measure
     assert len(ways) > 1
     for way in ways:
-        assert way[0] == "Decoding.tokens"
+        assert way[0] == "Scheduler.tokens"
         assert way[-1] == "Answers.write", "who comes after it receives, and hands on no further"
         assert len(way) <= MOST, " → ".join(way)
 

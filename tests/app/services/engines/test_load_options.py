@@ -15,7 +15,8 @@ from engines.types import EngineName
 
 SET: dict[str, Any] = {
     "context": 2048, "threads": 3, "gpu_layers": 5, "kv_type": "q8_0", "devices": "CUDA0, CUDA1,",
-    "experts_in_ram": 4, "vllm_parallel": 8, "vllm_memory": 50, "vllm_cards": 2, "vllm_nodes": 3,
+    "experts_in_ram": 4, "answers_at_once": 6, "vllm_parallel": 8, "vllm_memory": 50,
+    "vllm_cards": 2, "vllm_nodes": 3,
     "vllm_offload": 4, "vllm_batch": 4096, "vllm_prefix_cache": False, "vllm_depth": 3,
     "vllm_adapters": "law = /adapters/law\n\nverse=/v",
 }  # fmt: skip
@@ -32,7 +33,7 @@ def test_for_llama() -> None:
     found = load_options_of(settings(**SET))
     assert (found.context, found.threads, found.gpu_layers, found.kv_type) == (2048, 3, 5, "q8_0")
     assert (found.devices, found.experts_in_ram) == (("CUDA0", "CUDA1"), 4)
-    assert (found.parallel, found.cards, found.adapters) == (1, 1, ())
+    assert (found.parallel, found.cards, found.adapters) == (6, 1, ())
 
 
 def test_for_vllm() -> None:
@@ -49,6 +50,7 @@ def test_for_vllm() -> None:
 
 
 def test_what_is_left_open_is_left_to_the_plan() -> None:
+    assert load_options_of(settings()).parallel is None
     found = load_options_of(settings(), "vllm")
     assert (found.context, found.memory_share, found.depth) == (None, None, None)
     assert (found.offload_bytes, found.batched, found.prefix_cache) == (0, None, True)
@@ -57,7 +59,11 @@ def test_what_is_left_open_is_left_to_the_plan() -> None:
 
 @pytest.mark.parametrize(
     ("engine", "other"),
-    [("llamacpp", {"vllm_parallel": 9}), ("vllm", {"threads": 9}), ("remote", {"threads": 9})],
+    [
+        ("llamacpp", {"vllm_parallel": 9}),
+        ("vllm", {"threads": 9, "answers_at_once": 3}),
+        ("remote", {"threads": 9}),
+    ],
 )
 def test_what_belongs_to_another_engine_loads_nothing_anew(
     engine: EngineName, other: dict[str, Any]
@@ -85,10 +91,8 @@ def test_what_another_engine_was_set_to_do_is_said() -> None:
     wished = Settings(vllm_parallel=16, vllm_memory=80, vllm_cards=2, vllm_nodes=2)
     wished = wished.changed("vllm_adapters", "law = /a\nnonsense")
     said = unmet(wished, "llamacpp")
-    assert len(said) == 5
-    for note, word in zip(
-        said, ("not 16", "share", "card", "this computer only", "LoRA"), strict=True
-    ):
+    assert len(said) == 4
+    for note, word in zip(said, ("share", "card", "this computer only", "LoRA"), strict=True):
         assert word in note
     wished = Settings(threads=2, gpu_layers=9, experts_in_ram=3, devices="a,b")
     assert len(unmet(wished, "vllm")) == 4

@@ -19,6 +19,7 @@ from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.sizing.child import size
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.buffers import CPU, Buffers
+from engines.memory.fit import DraftNeed, need_by_library
 from engines.memory.formula.caches import kv_bytes
 from engines.memory.formula.compute import compute_bytes
 from engines.memory.formula.weights import weights
@@ -146,6 +147,23 @@ def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path)
     assert said.own.drafter == pytest.approx(real.own.drafter, rel=0.005, abs=0.02 * MIB)
     assert said.own.drafter > 0
     assert said.total == pytest.approx(real.total, rel=0.005)
+
+
+@pytest.mark.parametrize("kind", ["starter", "step", "next", "mamba", "model", "eagle", "dflash"])
+def test_each_answer_at_once_is_counted(kind: str, tmp_path: Path) -> None:
+    model, drafter = pair_of(kind, tmp_path)
+    header, its = read_header(model), read_header(drafter) if drafter else None
+    plan = LoadPlan(model, 2048, 1, 1, drafter=drafter, draft_max=3, parallel=3)
+    said, real = size(plan), loaded(plan)
+    assert said.total == pytest.approx(real.total, rel=0.005)
+    drafting = DraftNeed(plan.draft_max, its)
+    needed = need_by_library(said, header, 2048, "f16", plan.batch, drafting, 3)
+    assert needed.parts.total == pytest.approx(by_formula(header, plan, its).parts.total, rel=0.3)
+    alone = replace(plan, parallel=1)
+    assert header.layers is not None
+    cache = kv_bytes(header.layers, 2048, "f16", plan.batch)
+    more = said.own.kv - size(alone).own.kv
+    assert more >= 2 * cache - 0.1 * MIB
 
 
 def test_a_sparse_file_of_the_true_size_is_as_good_as_the_real_one(tmp_path: Path) -> None:

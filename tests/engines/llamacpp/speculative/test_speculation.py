@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from engines.llamacpp.mtp import More
+from engines.llamacpp.speculative.costs import SharedCosts
 from engines.llamacpp.speculative.drafting import Drafting
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.types import MAX_DEPTH, MtpKind
@@ -60,7 +61,9 @@ def test_a_step_that_evaluates_tokens_again_is_timed_as_what_it_is() -> None:
     computer = COMPUTERS["Q8_0, 0.3 B"]
     costs = computer.costs(noise=0)
     drafting = cast("Drafting", Hands(None))
-    speculation = Speculation(drafting, costs, MAX_DEPTH, lambda _: False, "", repeats=True)
+    speculation = Speculation(
+        drafting, SharedCosts(costs), MAX_DEPTH, lambda _: False, "", repeats=True
+    )
     text = [5, 6, 7, 8, 9, 10, 11, 12, 13] * 2
     speculation.begin("on", 8, text)
     drafts = speculation.propose(5, len(text), MAX_DEPTH)
@@ -78,7 +81,7 @@ def test_a_shadow_is_followed_over_the_steps_behind_it() -> None:
     drafter = Counting(wrong=ALL_NEW + 3)
     costs = COMPUTERS["Q8_0, 0.3 B"].costs(noise=0)
     drafting = cast("Drafting", Hands(drafter))
-    speculation = Speculation(drafting, costs, MAX_DEPTH, lambda _: False, "")
+    speculation = Speculation(drafting, SharedCosts(costs), MAX_DEPTH, lambda _: False, "")
     speculation.begin("auto", None, ())
     known = speculation._policy._native
     seen: list[tuple[int, bool]] = []

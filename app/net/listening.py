@@ -1,0 +1,143 @@
+"""The sockets that other programs connect to: making one, its TLS, and its patience with them."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ipaddress
+import socket
+import ssl
+import sys
+from pathlib import Path
+from typing import Final
+
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from app.core.errors import AddressInvalid, AddressNotFree, CertificateRefused
+from app.core.network.serving import LOOPBACK, Address
+
+_BACKLOG: Final = 128
+CONNECTIONS: Final = 128
+"""Connections at a time: macOS lets a program of a window have 256 files open."""
+
+
+def listen(address: Address) -> socket.socket:
+    """Return a socket that listens at an address of this computer; its owner closes it.
+
+    Raises AddressInvalid, and AddressNotFree where another program has it or the system refuses.
+    """
+    host = LOOPBACK if address.host.lower() == "localhost" else address.host
+    try:
+        is_6 = ipaddress.ip_address(host).version == 6
+    except ValueError as error:
+        raise AddressInvalid(
+            f"“{address.host}” is not an address of this computer.",
+            "A server listens at a number, not at a name.",
+            "Write an IP address, such as 127.0.0.1.",
+        ) from error
+    # With its protocol named, or asyncio would leave Nagle's algorithm on, and a reply in two parts
+    # would wait 40 ms for the other side's acknowledgement.
+    family = socket.AF_INET6 if is_6 else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if sys.platform == "win32":
+            # There the other option would let two programs have one port.
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if is_6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind((host, address.port))
+        made.listen(_BACKLOG)
+        made.setblocking(False)
+    except (OSError, OverflowError) as error:
+        made.close()
+        raise _not_free(address, error) from error
+    return made
+
+
+def port_of(listening: socket.socket) -> int:
+    return int(listening.getsockname()[1])
+
+
+def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
+    """Make the TLS of a server from files in PEM form. Raises CertificateRefused."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        # Without a password of its own, OpenSSL would ask for one in the terminal.
+        context.load_cert_chain(str(certificate), str(key), password=lambda: "")
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError):
+            missing = next((it for it in (certificate, key) if not it.exists()), certificate)
+            why = f"There is no file {missing}."
+        elif isinstance(error, ssl.SSLError | ValueError):
+            why = f"{certificate.name} and {key.name} are no certificate with its unlocked key."
+        else:
+            why = f"The system says: {error}."
+        raise CertificateRefused(
+            "The server’s certificate cannot be used.",
+            why,
+            "Choose a certificate and its key without a password, both as PEM.",
+        ) from error
+    return context
+
+
+def _not_free(address: Address, error: Exception) -> AddressNotFree:
+    code = getattr(error, "errno", None)
+    if code == errno.EADDRINUSE:
+        why = f"Another program already listens at port {address.port}."
+        do = "Choose another port, or end that program."
+    elif code == errno.EADDRNOTAVAIL:
+        why = f"This computer does not have the address {address.host}."
+        do = "Choose an address that it has."
+    elif code == errno.EACCES:
+        why = f"The system does not let Hearth use port {address.port}."
+        do = "Choose a port above 1023."
+    else:
+        why, do = f"The system says: {error}.", "Choose another address or port."
+    return AddressNotFree("The server was not started.", why, do)
+
+
+class PatientProtocol(H11Protocol):
+    """One connection of uvicorn's, which ends when its other side keeps it waiting too long.
+
+    uvicorn itself limits only the idle time between two requests. Here the head of a request has
+    `HEAD_S` seconds to arrive, from the connection's beginning or from the head's first byte, and
+    what was sent has `STALL_S` seconds to be taken. A connection too many is ended at once.
+    """
+
+    HEAD_S: float = 10.0
+    STALL_S: float = 60.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._head = self.loop.call_later(self.HEAD_S, transport.abort)
+        self._stalled = self._head
+        super().connection_made(transport)
+        # Told as soon as anything is not taken at once, and again when all of it is. With a limit
+        # of 0, asyncio's TLS would wait for less than nothing.
+        transport.set_write_buffer_limits(high=1, low=0)
+        if len(self.connections) > CONNECTIONS:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head.cancel()
+        self._stalled.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # None before the first request, whatever its type says.
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            self._head.cancel()
+        elif self._head.cancelled():
+            self._head = self.loop.call_later(self.HEAD_S, self.transport.abort)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(self.STALL_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stalled.cancel()

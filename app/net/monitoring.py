@@ -1,0 +1,89 @@
+"""Sends traces to a collector of OpenTelemetry, and reads the metrics of a running Hearth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from app.core.errors import CollectorRefused, MetricsRefused, NoConnection
+from app.net.explained import explained
+
+if TYPE_CHECKING:
+    from app.core.network.connections import Purpose
+    from app.core.network.secret import Secret
+    from app.net.gate import Gate
+
+_PATH: Final = "/v1/traces"
+_PURPOSE: Final[Purpose] = "send traces"
+_WITHIN_S: Final = 10.0
+
+
+def traces_address(endpoint: str) -> str:
+    """Return the address that traces go to. endpoint: of the collector, with or without path."""
+    address = endpoint.strip().rstrip("/")
+    return address if address.endswith(_PATH) else f"{address}{_PATH}"
+
+
+def send_traces(gate: Gate, endpoint: str, body: bytes) -> None:
+    """Post traces to the collector at an endpoint, by OTLP over HTTP. body: OTLP as JSON.
+
+    The protocol: https://opentelemetry.io/docs/specs/otlp/#otlphttp
+
+    Raises AppError: AddressInvalid, CollectorRefused where it does not take them, and what a
+    connection may end with.
+    """
+    import httpx2
+
+    address = traces_address(endpoint)
+    try:
+        with gate.lend(_PURPOSE, address) as client:
+            response = client.post(
+                address,
+                content=body,
+                headers={"Content-Type": "application/json"},
+                extensions={"within_s": _WITHIN_S},
+            )
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise explained(error, httpx2.URL(address).host) from error
+    if not response.is_success:
+        raise CollectorRefused(
+            f"{response.url.host} did not take the traces.",
+            f"It answered {response.status_code} {response.reason_phrase}.",
+            "Check the address under “Send traces to” in the settings.",
+        )
+
+
+def read_metrics(gate: Gate, address: str, token: Secret | None) -> str:
+    """Read the metrics of the Hearth whose server is at an address.
+
+    Raises AppError: AddressInvalid, MetricsRefused where the token is not its own, NoConnection
+    where nobody listens.
+    """
+    import httpx2
+
+    purpose: Purpose = "look at a server"
+    headers = {"Authorization": f"Bearer {token.reveal()}"} if token is not None else {}
+    try:
+        with gate.lend(purpose, address) as client:
+            response = client.get(
+                f"{address.rstrip('/')}/metrics",
+                headers=headers,
+                extensions={"within_s": _WITHIN_S},
+            )
+    except httpx2.ConnectError as error:
+        raise NoConnection(
+            f"No server of Hearth’s answers at {address}.",
+            "It is not running, or listens elsewhere.",
+            "Turn it on under Engines.",
+            terminal="Start it with `hearth serve`, or turn it on in the window; --url names "
+            "another address.",
+        ) from error
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise explained(error, httpx2.URL(address).host) from error
+    if not response.is_success:
+        raise MetricsRefused(
+            f"The server at {address} did not show its metrics.",
+            f"It answered {response.status_code} {response.reason_phrase}.",
+            "Check its token.",
+            terminal="Give its token to --token-stdin; `hearth clients token` shows it.",
+        )
+    return response.text

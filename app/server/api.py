@@ -1,0 +1,467 @@
+"""The routes of the API: what is asked at which address, and how it is answered.
+
+Errors before an answer has begun have a status; later ones are the last event of its stream, as
+each protocol has it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeVar
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from app.core.chats.answers import Grounded, Ready
+from app.core.metrics.prometheus import CONTENT_TYPE
+from app.core.network.clients import ApiClient
+from app.server import chat, messages, responses, vectors
+from app.server.fields import Fields, check, read_json
+from app.server.guard import UseInProgress
+from app.server.request import ApiRequest
+from app.server.running import RequestWork, Runs, until_gone
+from app.server.service import Access, ApiService
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, UserError
+from engines.types import Done, Event, Usage
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+F = TypeVar("F", bound=Fields)
+
+BEGIN_S: Final = 10.0
+"""How long an answer may fail with a status of its own before its stream begins."""
+PING_S: Final = 15.0
+"""After so much silence a stream says that it lives: a long prompt is being read, or loaded."""
+TIDY_S: Final = 30.0
+"""How often models are looked for that nobody has used for a while."""
+STATUS: Final[Mapping[str, int]] = {
+    "model_not_found": 404,
+    "model_busy": 503,
+    "server_full": 503,
+    "memory": 503,
+    "server_busy": 503,
+    "engine_unavailable": 503,
+    **dict.fromkeys(
+        [
+            "bad_request", "message_too_long", "context_full", "context", "grammar", "adapter",
+            "template", "unsupported", "model_not_chat", "settings", "settings_invalid",
+        ],
+        400,
+    ),
+}  # fmt: skip
+"""The status of errors by their codes; all others are ours or the engine's, 500."""
+TOO_LONG: Final = frozenset({"message_too_long", "context_full"})
+
+
+class AnswerWriter(Protocol):
+    """Writes an answer as a protocol has it: objects of a stream."""
+
+    def begin(self) -> Iterator[dict[str, Any]]: ...
+
+    def take(self, event: Event) -> Iterator[dict[str, Any]]: ...
+
+
+@dataclass(frozen=True)
+class WireFormat:
+    """How a protocol frames a stream, and tells errors.
+
+    named: each event is named by its type. last: what ends a stream. ping: what says that it lives.
+    """
+
+    named: bool
+    last: bytes
+    ping: bytes
+    error: Callable[[int, str, str, str], dict[str, Any]]
+
+    def frame(self, item: Mapping[str, Any]) -> bytes:
+        data = b"data: " + json.dumps(item, ensure_ascii=False).encode() + b"\n\n"
+        return b"event: " + item["type"].encode() + b"\n" + data if self.named else data
+
+
+OPENAI: Final = WireFormat(False, b"data: [DONE]\n\n", b": ping\n\n", chat.error_body)
+RESPONSES: Final = WireFormat(True, b"", b": ping\n\n", chat.error_body)
+ANTHROPIC: Final = WireFormat(
+    True,
+    b"",
+    b'event: ping\ndata: {"type": "ping"}\n\n',
+    lambda status, _code, text, _field: messages.error_body(status, text),
+)
+
+
+def wire_format_of(path: str) -> WireFormat:
+    """Tell which protocol an address belongs to, for errors of any kind."""
+    return ANTHROPIC if path.startswith("/v1/messages") else OPENAI
+
+
+def error_response(path: str, status: int, code: str, text: str, field: str = "") -> Response:
+    """Write an error in the words of the protocol that an address belongs to."""
+    headers = {"Retry-After": "5"} if status in {429, 503} else {}
+    return JSONResponse(wire_format_of(path).error(status, code, text, field), status, headers)
+
+
+class Api:
+    """Answers requests. app: what a server serves; its end ends all answers.
+
+    metrics: what is told of the engines, as text.
+    """
+
+    def __init__(self, service: ApiService, metrics: Callable[[], str] = str) -> None:
+        self._service = service
+        self._metrics = metrics
+        self._runs = Runs()
+        post, get = ["POST"], ["GET"]
+        self.app = Starlette(
+            routes=[
+                Route("/", self._here, methods=get),
+                Route("/health", self._here, methods=get),
+                Route("/metrics", self._tell_metrics, methods=get),
+                Route("/v1/models", self._list_models, methods=get),
+                Route("/v1/models/{model:path}", self._show_model, methods=get),
+                Route("/v1/chat/completions", self._chat, methods=post),
+                Route("/v1/completions", self._complete, methods=post),
+                Route("/v1/responses", self._respond, methods=post),
+                Route("/v1/messages", self._message, methods=post),
+                Route("/v1/messages/count_tokens", self._count, methods=post),
+                Route("/v1/embeddings", self._embed, methods=post),
+                *(Route(at, self._rerank, methods=post) for at in ("/rerank", "/v1/rerank")),
+                Route("/tokenize", self._tokenize, methods=post),
+                Route("/detokenize", self._detokenize, methods=post),
+            ],
+            lifespan=self._life,
+            exception_handlers={
+                UserError: _refuse,
+                HTTPException: _refuse_http,
+                Exception: _own_fault,
+            },
+        )
+
+    @staticmethod
+    def error_body(path: str, status: int, kind: str, message: str) -> Mapping[str, Any]:
+        """Write an error as the protocol of a path has it, for who stands before this."""
+        return wire_format_of(path).error(status, kind, message, "")
+
+    @asynccontextmanager
+    async def _life(self, _app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tidying:
+            tidying.start_soon(self._tidy)
+            yield
+            tidying.cancel_scope.cancel()
+        await anyio.to_thread.run_sync(self._runs.close)
+
+    async def _tidy(self) -> None:
+        while True:
+            await anyio.sleep(TIDY_S)
+            try:
+                await anyio.to_thread.run_sync(self._service.unload_idle)
+            except UserError as error:
+                logger.warning("a model that is not used stays: %s", error)
+
+    async def _here(self, _request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _tell_metrics(self, _request: Request) -> Response:
+        text = await self._worked(_request, lambda _cancel: self._metrics())
+        return PlainTextResponse(text, headers={"content-type": CONTENT_TYPE})
+
+    async def _list_models(self, request: Request) -> Response:
+        access = access_of(request)
+        found = await self._worked(request, lambda _cancel: self._service.models(access))
+        rows = [_model(it.called, it.created) for it in found or ()]
+        first, last = (rows[0]["id"], rows[-1]["id"]) if rows else (None, None)
+        # The last three are Anthropic's, whose clients ask at the same address.
+        pages = {"has_more": False, "first_id": first, "last_id": last}
+        return JSONResponse({"object": "list", "data": rows, **pages})
+
+    async def _show_model(self, request: Request) -> Response:
+        called, access = request.path_params["model"], access_of(request)
+        await self._worked(request, lambda _cancel: self._service.find(called, access))
+        return JSONResponse(_model(called, 0))
+
+    async def _chat(self, request: Request) -> Response:
+        fields = check(chat.ChatFields, read_json(await request.body()))
+        asked = chat.read_chat(fields)
+        return await self._complete_with(request, fields, asked, "chatcmpl", chat.ChatWriter)
+
+    async def _complete(self, request: Request) -> Response:
+        fields = check(chat.CompletionFields, read_json(await request.body()))
+        asked = chat.read_text(fields)
+        return await self._complete_with(request, fields, asked, "cmpl", chat.TextWriter)
+
+    async def _complete_with(
+        self,
+        request: Request,
+        fields: chat.SamplingFields,
+        asked: ApiRequest,
+        prefix: str,
+        kind: type[chat.ChatWriter],
+    ) -> Response:
+        head = chat.head(prefix, asked.model)
+        if asked.notes:
+            head["notes"] = list(asked.notes)
+        writers = [kind(head, number) for number in range(asked.count)]
+
+        def usage() -> Iterator[dict[str, Any]]:
+            done = [it.done for it in writers if it.done is not None]
+            if fields.told_usage:
+                yield {**head, "object": f"{chat.ChatWriter.kind}.chunk", "choices": [],
+                       "usage": chat.usage(done)}  # fmt: skip
+
+        running = self._begin(request, asked)
+        if fields.stream:
+            return await self._stream(running, OPENAI, writers, usage)
+        if await self._collect(request, running, writers) is None:
+            return _gone()
+        done = [it.done for it in writers if it.done is not None]
+        choices = [it.choice() for it in writers]
+        body = {**head, "object": kind.kind, "choices": choices, "usage": chat.usage(done)}
+        return JSONResponse(body)
+
+    async def _respond(self, request: Request) -> Response:
+        fields = check(responses.ResponsesFields, read_json(await request.body()))
+        names = responses.ToolNames(fields.tools or ())
+        asked = responses.read_responses(fields, names)
+        writer = responses.ResponseWriter(fields, names, asked.model, asked.notes)
+        running = self._begin(request, asked)
+        if fields.stream:
+            return await self._stream(running, RESPONSES, [writer], failed=writer.fail)
+        if await self._collect(request, running, [writer]) is None:
+            return _gone()
+        return JSONResponse(writer.whole())
+
+    async def _message(self, request: Request) -> Response:
+        fields = check(messages.MessagesFields, read_json(await request.body()))
+        asked = messages.read_messages(fields)
+        writer = messages.MessageWriter(asked.model, asked.notes)
+        running = self._begin(request, asked)
+        if fields.stream:
+            return await self._stream(running, ANTHROPIC, [writer])
+        if await self._collect(request, running, [writer]) is None:
+            return _gone()
+        return JSONResponse(writer.whole())
+
+    async def _count(self, request: Request) -> Response:
+        asked = messages.read_messages(check(messages.CountFields, read_json(await request.body())))
+        access = access_of(request)
+        count = await self._worked(
+            request, lambda cancel: self._service.count(asked, access, cancel)
+        )
+        return JSONResponse({"input_tokens": count})
+
+    async def _embed(self, request: Request) -> Response:
+        fields = check(vectors.EmbeddingFields, read_json(await request.body()))
+        texts, access = fields.texts(), access_of(request)
+        found = await self._worked(
+            request, lambda cancel: self._service.embed(fields.model, texts, access, cancel)
+        )
+        if found is None:
+            return _gone()
+        _note_use(request, fields.model, Usage(found.tokens, 0, 0, 0))
+        return JSONResponse(vectors.write_vectors(fields, fields.model, found))
+
+    async def _rerank(self, request: Request) -> Response:
+        fields = check(vectors.RerankFields, read_json(await request.body()))
+        texts, access = fields.texts(), access_of(request)
+        found = await self._worked(
+            request,
+            lambda cancel: self._service.rerank(fields.model, fields.query, texts, access, cancel),
+        )
+        if found is None:
+            return _gone()
+        _note_use(request, fields.model, Usage(found.tokens, 0, 0, 0))
+        return JSONResponse(vectors.write_ranking(fields, fields.model, found))
+
+    async def _tokenize(self, request: Request) -> Response:
+        fields = check(vectors.TokenizeFields, read_json(await request.body()))
+        text, access = fields.text(), access_of(request)
+        found = await self._worked(
+            request,
+            lambda cancel: self._service.tokenize(
+                fields.model, text, access, cancel, special=fields.special
+            ),
+        )
+        if found is None:
+            return _gone()
+        return JSONResponse({"tokens": found, "count": len(found)})
+
+    async def _detokenize(self, request: Request) -> Response:
+        fields = check(vectors.DetokenizeFields, read_json(await request.body()))
+        access = access_of(request)
+        text = await self._worked(
+            request,
+            lambda cancel: self._service.detokenize(fields.model, fields.tokens, access, cancel),
+        )
+        # llama-server says the one, vLLM the other.
+        return JSONResponse({"content": text, "prompt": text})
+
+    def _begin(self, request: Request, asked: ApiRequest) -> RequestWork[tuple[int, Event]]:
+        """Begin an answer on its thread. Raises ServerFull."""
+        access = access_of(request)
+
+        def work(cancel: CancelToken) -> Iterator[tuple[int, Event]]:
+            model = ""
+            for number, event in self._service.answer(asked, access, cancel):
+                if isinstance(event, Ready):
+                    model = event.entry.id
+                    continue
+                if isinstance(event, Grounded):
+                    continue  # how much of a file there is has no word in these protocols
+                if isinstance(event, Done):
+                    _note_use(request, model, event.usage)
+                yield number, event
+
+        return self._runs.start(work)
+
+    async def _collect(
+        self,
+        request: Request,
+        running: RequestWork[tuple[int, Event]],
+        writers: Sequence[AnswerWriter],
+    ) -> bool | None:
+        """Have an answer written to its end. None where the client has gone."""
+
+        async def collect() -> bool:
+            while (item := await running.next()) is not None:
+                for _ in writers[item[0]].take(item[1]):
+                    pass
+            return True
+
+        try:
+            return await until_gone(request, collect())
+        finally:
+            running.close()
+
+    async def _stream(
+        self,
+        running: RequestWork[tuple[int, Event]],
+        wire: WireFormat,
+        writers: Sequence[AnswerWriter],
+        more: Callable[[], Iterable[dict[str, Any]]] = tuple,
+        failed: Callable[[str, str], Iterable[dict[str, Any]]] | None = None,
+    ) -> Response:
+        """Answer with a stream. Raises what goes wrong at once, so that it has a status."""
+        try:
+            await running.begin(BEGIN_S)
+        except BaseException:
+            running.close()
+            raise
+
+        async def pieces() -> AsyncIterator[bytes]:
+            try:
+                async for item in _items(running, writers):
+                    yield wire.ping if item is None else wire.frame(item)
+                for item in more():
+                    yield wire.frame(item)
+                yield wire.last
+            except Cancelled:
+                return
+            except Exception as error:  # noqa: BLE001  the client has its headers already
+                status, code, text = said(error)
+                told = {"type": "error", **wire.error(status, code, text, "")}
+                for item in failed(code, text) if failed else (told,):
+                    yield wire.frame(item)
+            finally:
+                running.close()
+
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(pieces(), media_type="text/event-stream", headers=headers)
+
+    async def _worked(self, request: Request, work: Callable[[CancelToken], T]) -> T | None:
+        """Run short work on a thread; None where the client has gone."""
+        running = self._runs.start(lambda cancel: iter((work(cancel),)))
+        try:
+            return await until_gone(request, running.next())
+        finally:
+            running.close()
+
+
+async def _items(
+    running: RequestWork[tuple[int, Event]], writers: Sequence[AnswerWriter]
+) -> AsyncIterator[dict[str, Any] | None]:
+    """Yield what the writers make of an answer, and None after each silence."""
+    for writer in writers:
+        for item in writer.begin():
+            yield item
+    while True:
+        try:
+            got = await running.next(PING_S)
+        except TimeoutError:
+            yield None
+            continue
+        if got is None:
+            return
+        for item in writers[got[0]].take(got[1]):
+            yield item
+
+
+def access_of(request: Request) -> Access:
+    """Return what the client of a request may ask for, as the guard has found it."""
+    client = getattr(request.state, "client", None)
+    return (
+        Access(client.id, frozenset(client.models)) if isinstance(client, ApiClient) else Access()
+    )
+
+
+def _note_use(request: Request, model: str, usage: Usage) -> None:
+    """Tell the guard what a request took; several answers add up."""
+    use = getattr(request.state, "use", None)
+    if isinstance(use, UseInProgress):
+        use.model = model
+        use.prompt_tokens = usage.prompt_tokens
+        use.completion_tokens += usage.completion_tokens
+
+
+def said(error: BaseException) -> tuple[int, str, str]:
+    """Return the status, the code and the words of an error."""
+    if isinstance(error, UserError):
+        code, text = error.code, str(error)
+        if code in TOO_LONG:
+            # Clients look for these very words, to shorten the conversation by themselves.
+            return 400, "context_length_exceeded", f"prompt is too long: {text}"
+        return STATUS.get(code, 500), code, text
+    logger.error("a request failed", exc_info=error)
+    return 500, "bug", "Hearth failed. That is a bug of Hearth’s. Its log tells more."
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    status, code, text = said(error)
+    return error_response(request.url.path, status, code, text, getattr(error, "field", ""))
+
+
+async def _refuse_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  it is registered for these
+    text = {
+        404: "There is nothing at this address.",
+        405: "This address is asked in another way.",
+    }.get(error.status_code, error.detail)
+    return error_response(request.url.path, error.status_code, "not_found", text)
+
+
+async def _own_fault(request: Request, error: Exception) -> Response:
+    return error_response(request.url.path, *said(error))
+
+
+def _gone() -> Response:
+    """Return what nobody reads any more; nginx's number for that."""
+    return Response(status_code=499)
+
+
+def _model(called: str, created: int) -> dict[str, Any]:
+    """Describe a model in OpenAI's words, and in Anthropic's."""
+    return {
+        "id": called,
+        "object": "model",
+        "created": created,
+        "owned_by": "hearth",
+        "type": "model",
+        "display_name": called,
+    }

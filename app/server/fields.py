@@ -1,0 +1,78 @@
+"""The bodies of requests: JSON read within limits, and its values checked in words that help."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.server.request import BadRequest
+
+MAX_DEPTH: Final = 64
+"""Arrays and objects inside one another; a schema of a tool has some ten."""
+
+
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)', re.DOTALL)
+"""A string, or what is left of a body that ends in one: so no part of it is looked at twice."""
+_BRACKET: Final = re.compile(rb"[\[\]{}]")
+
+
+class Fields(BaseModel):
+    """A part of a request. What is not named is left alone: clients send much for other servers."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+F = TypeVar("F", bound=Fields)
+
+
+def read_json(body: bytes) -> dict[str, Any]:
+    """Read a request's body. Raises BadRequest."""
+    if _depth(body) > MAX_DEPTH:
+        raise BadRequest(
+            "The request is nested too deep.",
+            f"At most {MAX_DEPTH} arrays and objects may lie inside one another.",
+            "Send it flatter.",
+        )
+    try:
+        value = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(
+            "The request is no JSON.", f"It cannot be read: {error}.", "Send a JSON object."
+        ) from error
+    if not isinstance(value, dict):
+        raise BadRequest("The request is no JSON object.", "It is something else.", "Send one.")
+    return value
+
+
+def check(kind: type[F], value: object) -> F:
+    """Check a part of a request. Raises BadRequest with the first field that is wrong."""
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BadRequest(
+            f"“{where}” cannot be used." if where else "The request cannot be used.",
+            f"{first['msg'].rstrip('.')}.",
+            "Correct it and send the request again.",
+            where,
+        ) from error
+
+
+def _depth(body: bytes) -> int:
+    """Count how deep arrays and objects lie inside one another, without reading them.
+
+    Python's reader has no limit of its own but the stack.
+    """
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(_STRING.sub(b"", body)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")

@@ -1,0 +1,379 @@
+"""Anthropic's messages: requests read, answers written.
+
+Source: Anthropic's API reference, "Messages" and "Streaming messages".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from app.server.chat import left_out, new_id, no_such_part
+from app.server.fields import Fields, check
+from app.server.request import (
+    ApiRequest,
+    BadRequest,
+    chosen_tool,
+    joined,
+    thinking_settings,
+    tool_choice_of,
+)
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    Message,
+    PromptReady,
+    ReasoningDelta,
+    Sampling,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallDelta,
+    Usage,
+    WasReasoning,
+)
+
+BILLING: Final = "x-anthropic-billing-header:"
+"""How a block of Claude Code's begins that is for the company's bills, and never for a model: it
+differs with every request, and all that stands behind it would be read anew."""
+STOPPED: Final[Mapping[str, str]] = {
+    "stop": "end_turn",
+    "tool": "tool_use",
+    "length": "max_tokens",
+    "repetition": "max_tokens",
+    "cancelled": "end_turn",
+}
+UNTOLD: Final = "hearth"
+"""The signature of thinking: it stays here, and nobody has to be convinced of it."""
+
+
+class MessageFields(Fields):
+    role: Literal["user", "assistant", "system"]
+    content: str | list[dict[str, Any]]
+
+
+class ToolFields(Fields):
+    type: str | None = None
+    name: str = Field(min_length=1, max_length=256)
+    description: str | None = None
+    input_schema: dict[str, Any] | None = None
+
+
+class ChoiceFields(Fields):
+    type: str = "auto"
+    name: str = ""
+    disable_parallel_tool_use: bool = False
+
+
+class ThinkingFields(Fields):
+    type: Literal["enabled", "disabled", "adaptive"]
+    budget_tokens: int | None = Field(None, ge=1)
+
+
+class OutputFormat(Fields):
+    type: Literal["json_schema"]
+    schema_: dict[str, Any] = Field(alias="schema")
+
+
+class OutputFields(Fields):
+    effort: str | None = None
+    format: OutputFormat | None = None
+
+
+class CountFields(Fields):
+    """What the counting of tokens has, too."""
+
+    model: str = Field(min_length=1, max_length=512)
+    messages: list[MessageFields] = Field(min_length=1, max_length=100_000)
+    system: str | list[dict[str, Any]] | None = None
+    tools: list[ToolFields] | None = None
+    tool_choice: ChoiceFields | None = None
+    thinking: ThinkingFields | None = None
+    output_config: OutputFields | None = None
+
+
+class MessagesFields(CountFields):
+    max_tokens: int = Field(ge=1)
+    stream: bool = False
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    top_k: int | None = Field(None, ge=0)
+    stop_sequences: list[str] | None = Field(None, max_length=16)
+
+
+def read_messages(fields: CountFields) -> ApiRequest:
+    """Read a request for a message, or for the count of its tokens. Raises BadRequest."""
+    tools, left = _tools(fields.tools or ())
+    choice = fields.tool_choice or ChoiceFields()
+    output = fields.output_config or OutputFields()
+    settings: dict[str, object] = {}
+    stops: tuple[str, ...] = ()
+    if isinstance(fields, MessagesFields):
+        named = {
+            "temperature": fields.temperature,
+            "top_p": fields.top_p,
+            "top_k": fields.top_k,
+            "max_tokens": fields.max_tokens,
+        }
+        settings = {name: value for name, value in named.items() if value is not None}
+        stops = tuple(filter(None, fields.stop_sequences or ()))
+    thinking = fields.thinking
+    asked = None if thinking is None or thinking.type == "adaptive" else thinking.type == "enabled"
+    forced = choice.type == "tool"
+    return ApiRequest(
+        fields.model,
+        ChatRequest(
+            joined([*_system(fields.system), *_messages(fields.messages)]),
+            sampling=Sampling(schema=json.dumps(output.format.schema_) if output.format else None),
+            stop=stops,
+            tools=tools,
+            tool_choice="required" if forced else tool_choice_of(choice.type),
+            only_tool=chosen_tool(choice.name, tools) if forced else "",
+            parallel_tools=not choice.disable_parallel_tool_use,
+        ),
+        {**settings, **thinking_settings(output.effort, asked)},
+        thinking_budget=thinking.budget_tokens if thinking else None,
+        notes=left_out(left),
+    )
+
+
+def _tools(tools: Sequence[ToolFields]) -> tuple[tuple[Tool, ...], list[str]]:
+    found, left = [], []
+    for tool in tools:
+        if tool.type in {None, "custom"}:
+            found.append(Tool(tool.name, tool.description or "", tool.input_schema or {}))
+        else:
+            left.append(str(tool.type))
+    return tuple(found), left
+
+
+def _system(system: str | Sequence[Mapping[str, Any]] | None) -> Iterator[Message]:
+    texts = [system] if isinstance(system, str) else [_text(part) for part in system or ()]
+    for text in texts:
+        if text and not text.startswith(BILLING):
+            yield Message("system", text)
+
+
+def _messages(messages: Sequence[MessageFields]) -> Iterator[Message]:
+    asked: dict[str, str] = {}
+    for number, it in enumerate(messages):
+        if isinstance(it.content, str):
+            yield Message(it.role, it.content)
+        else:
+            yield from _blocks(it.role, it.content, f"messages.{number}.content", asked)
+
+
+def _blocks(
+    role: Literal["user", "assistant", "system"],
+    blocks: Sequence[Mapping[str, Any]],
+    where: str,
+    asked: dict[str, str],
+) -> Iterator[Message]:
+    """Split a message's blocks: results come first, then its text, thoughts and calls.
+
+    asked: the names of the tools that were asked for so far, by the ids of their calls.
+    """
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[ToolCall] = []
+    for block in blocks:
+        match block.get("type"):
+            case "text":
+                texts.append(_text(block))
+            case "thinking":
+                thoughts.append(str(block.get("thinking", "")))
+            case "redacted_thinking":
+                continue
+            case "tool_use":
+                its = check(CallFields, block)
+                asked[its.id] = its.name
+                calls.append(ToolCall(its.name, json.dumps(its.input, ensure_ascii=False), its.id))
+            case "tool_result":
+                result = check(ResultFields, block)
+                yield Message(
+                    "tool",
+                    _result(result, where),
+                    tool=asked.get(result.tool_use_id, ""),
+                    call_id=result.tool_use_id,
+                )
+            case kind:
+                raise no_such_part(str(kind), where)
+    if texts or calls or thoughts:
+        text = "\n\n".join(texts)
+        yield Message(role, text, reasoning="\n\n".join(thoughts), calls=tuple(calls))
+
+
+class CallFields(Fields):
+    id: str
+    name: str
+    input: dict[str, Any] = Field(default_factory=dict)
+
+
+class ResultFields(Fields):
+    tool_use_id: str
+    content: str | list[dict[str, Any]] | None = None
+    is_error: bool | None = None
+
+
+def _result(result: ResultFields, where: str) -> str:
+    content = result.content
+    if isinstance(content, list):
+        for part in content:
+            if part.get("type") not in {"text", "tool_reference"}:
+                raise no_such_part(str(part.get("type")), where)
+        content = "\n".join(_text(part) for part in content)
+    return f"Error: {content or ''}" if result.is_error else content or ""
+
+
+def _text(part: Mapping[str, Any]) -> str:
+    text = part.get("text", part.get("tool_name", ""))
+    if not isinstance(text, str):
+        raise BadRequest("A part has no text.", "Its text is something else.", "Send a text.")
+    return text
+
+
+class MessageWriter:
+    """Writes one answer as a message: `take` yields the events of a stream, `whole` is all of it.
+
+    A block opens with its first piece and closes before the next.
+    """
+
+    def __init__(self, model: str, notes: Sequence[str] = ()) -> None:
+        self._message: dict[str, Any] = {
+            **({"notes": list(notes)} if notes else {}),
+            "id": new_id("msg"),
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": _usage(Usage(0, 0, 0, 0)),
+        }
+        self._blocks: list[dict[str, Any]] = self._message["content"]
+        self._open = ""
+        self._calling = False
+
+    def begin(self) -> Iterator[dict[str, Any]]:
+        return iter(())
+
+    def take(self, event: Event) -> Iterator[dict[str, Any]]:
+        """Take an event; yields what it adds to a stream."""
+        match event:
+            case PromptReady(prompt, cached):
+                started = {**self._message, "content": []}
+                started["usage"] = _usage(Usage(prompt, cached, 0, 0))
+                yield {"type": "message_start", "message": started}
+            case TextDelta(text):
+                yield from self._opened({"type": "text", "text": ""})
+                yield self._delta("text", "text_delta", text)
+            case ReasoningDelta(text):
+                yield from self._opened({"type": "thinking", "thinking": "", "signature": ""})
+                yield self._delta("thinking", "thinking_delta", text)
+            case ToolCallDelta() | ToolCall():
+                yield from self._take_call(event)
+            case WasReasoning():
+                # A stream cannot take text back; a whole message has it where it belongs.
+                yield from self._closed()
+                self._blocks[:] = [_as_thinking(block) for block in self._blocks]
+            case Done():
+                yield from self._closed()
+                if self._calling:
+                    # It was cut off within its arguments: there is nothing to carry out.
+                    self._blocks.pop()
+                if not self._blocks:
+                    yield from self._opened({"type": "text", "text": ""})
+                    yield from self._closed()
+                self._message["stop_reason"] = STOPPED[event.finish_reason]
+                self._message["usage"] = _usage(event.usage)
+                delta = {"stop_reason": self._message["stop_reason"], "stop_sequence": None}
+                yield {"type": "message_delta", "delta": delta, "usage": _usage(event.usage)}
+                yield {"type": "message_stop"}
+
+    def whole(self) -> dict[str, Any]:
+        """Return all of it, once `Done` was taken."""
+        return self._message
+
+    def _opened(self, block: dict[str, Any], *, anew: bool = False) -> Iterator[dict[str, Any]]:
+        if self._open == block["type"] and not anew:
+            return
+        yield from self._closed()
+        self._open = block["type"]
+        yield {
+            "type": "content_block_start",
+            "index": len(self._blocks),
+            "content_block": dict(block),
+        }
+        self._blocks.append(block)
+
+    def _take_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
+        """Take a piece of a call, or the whole of it, which is told where no pieces were."""
+        told, said = self._calling, call.arguments
+        if not self._calling:
+            made = {"type": "tool_use", "id": call.id or new_id("toolu"), "name": call.name}
+            yield from self._opened({**made, "input": {}}, anew=True)
+            self._calling = True
+        if isinstance(call, ToolCall):
+            self._blocks[-1]["input"] = _input(call.arguments)
+            self._calling, said = False, "" if told else call.arguments or "{}"
+        if said:
+            yield self._part({"type": "input_json_delta", "partial_json": said})
+
+    def _delta(self, name: str, kind: str, text: str) -> dict[str, Any]:
+        self._blocks[-1][name] += text
+        return self._part({"type": kind, name: text})
+
+    def _part(self, delta: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "content_block_delta", "index": len(self._blocks) - 1, "delta": delta}
+
+    def _closed(self) -> Iterator[dict[str, Any]]:
+        if not self._open:
+            return
+        if self._open == "thinking":
+            self._blocks[-1]["signature"] = UNTOLD
+            yield self._part({"type": "signature_delta", "signature": UNTOLD})
+        self._open = ""
+        yield {"type": "content_block_stop", "index": len(self._blocks) - 1}
+
+
+def _as_thinking(block: dict[str, Any]) -> dict[str, Any]:
+    if block["type"] != "text":
+        return block
+    return {"type": "thinking", "thinking": block["text"], "signature": UNTOLD}
+
+
+def _input(arguments: str) -> dict[str, Any]:
+    """Read a call's arguments; what is no JSON object is handed on as it was written."""
+    try:
+        value = json.loads(arguments or "{}")
+    except ValueError:
+        return {"arguments": arguments}
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    """Write token counts: here what was read anew and what was cached are told apart."""
+    return {
+        "input_tokens": usage.prompt_tokens - usage.cached_tokens,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": usage.cached_tokens,
+        "output_tokens": usage.completion_tokens,
+    }
+
+
+def error_body(status: int, text: str) -> dict[str, Any]:
+    """Write an error as Anthropic's clients read it."""
+    kinds = {
+        401: "authentication_error",
+        403: "permission_error",
+        404: "not_found_error",
+        413: "request_too_large",
+        429: "rate_limit_error",
+        503: "overloaded_error",
+    }
+    kind = kinds.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    return {"type": "error", "error": {"type": kind, "message": text}}

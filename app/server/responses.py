@@ -1,0 +1,481 @@
+"""OpenAI's responses: requests read, answers written as items.
+
+Nothing is stored: a client sends the whole conversation, as Codex does. What a model reasoned goes
+to the client and back inside `encrypted_content`, which is not encrypted here: it never leaves
+this computer but to the client that asked.
+
+Source: OpenAI's API reference, "Responses" and "Streaming events".
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from app.server.chat import (
+    MOST_LIKELY,
+    Function,
+    Named,
+    ResponseFormat,
+    left_out,
+    likely,
+    new_id,
+    no_such_part,
+    schema_of,
+    text_of,
+)
+from app.server.fields import Fields, check
+from app.server.request import (
+    ApiRequest,
+    BadRequest,
+    chosen_tool,
+    joined,
+    thinking_settings,
+    tool_choice_of,
+)
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    Message,
+    ReasoningDelta,
+    Sampling,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallDelta,
+)
+
+BETWEEN: Final = "__"
+"""Between the name of a namespace and that of a tool in it: a model knows plain names only."""
+OURS: Final = "hearth:"
+_INPUT: Final = {
+    "type": "object",
+    "properties": {"input": {"type": "string"}},
+    "required": ["input"],
+    "additionalProperties": False,
+}
+"""The schema of a tool whose input is free text."""
+
+
+class TextFormat(Fields):
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    name: str = ""
+    schema_: dict[str, Any] | None = Field(None, alias="schema")
+
+
+class ResponseText(Fields):
+    format: TextFormat | None = None
+
+
+class ReasoningFields(Fields):
+    effort: str | None = None
+    summary: str | None = None
+
+
+class ResponsesFields(Fields):
+    model: str = Field(min_length=1, max_length=512)
+    input: str | list[dict[str, Any]]
+    instructions: str | None = None
+    tools: list[dict[str, Any]] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = None
+    text: ResponseText | None = None
+    reasoning: ReasoningFields | None = None
+    include: list[str] | None = None
+    max_output_tokens: int | None = Field(None, ge=1)
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    top_logprobs: int | None = Field(None, ge=0, le=MOST_LIKELY)
+    previous_response_id: str | None = None
+    conversation: Any = None
+    background: bool | None = None
+    stream: bool = False
+
+
+class CallItem(Fields):
+    call_id: str
+    name: str
+    namespace: str = ""
+    arguments: str = ""
+    input: str = ""
+
+
+class OutputItem(Fields):
+    call_id: str
+    output: str | list[dict[str, Any]] = ""
+
+
+class ToolNames:
+    """The names of a request's tools: as a model calls them, and as the client does.
+
+    tools: for the model. left: the types of those that are no functions.
+    """
+
+    def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
+        """Read the tools. Raises BadRequest."""
+        self.tools: list[Tool] = []
+        self.left: list[str] = []
+        self._spaces: dict[str, tuple[str, str]] = {}
+        self._free: set[str] = set()
+        for tool in tools:
+            self._add(tool, "")
+
+    def called(self, namespace: str, name: str) -> str:
+        """Return the model's name for a tool of the client's."""
+        return f"{namespace}{BETWEEN}{name}" if namespace else name
+
+    def is_free(self, called: str) -> bool:
+        """Tell whether a tool's input is free text, which the model writes as JSON."""
+        return called in self._free
+
+    def item(self, call: ToolCall) -> dict[str, Any]:
+        """Return the item of a call, without its id and state."""
+        namespace, name = self._spaces.get(call.name, ("", call.name))
+        within = {"namespace": namespace} if namespace else {}
+        its = {"call_id": call.id or new_id("call"), "name": name, **within}
+        if call.name in self._free:
+            return {"type": "custom_tool_call", **its, "input": _free_input(call.arguments)}
+        return {"type": "function_call", **its, "arguments": call.arguments}
+
+    def _add(self, tool: Mapping[str, Any], namespace: str) -> None:
+        kind = tool.get("type", "function")
+        if kind == "namespace" and not namespace:
+            within = check(Named, tool).name
+            for inner in tool.get("tools") or ():
+                self._add(inner, within)
+        elif kind in {"function", "custom"}:
+            its = check(Function, tool)
+            called = self.called(namespace, its.name)
+            description = its.description or ""
+            if namespace:
+                self._spaces[called] = (namespace, its.name)
+            if kind == "custom":
+                self._free.add(called)
+                grammar = (tool.get("format") or {}).get("definition")
+                if grammar:
+                    description += f"\n\nThe input follows this grammar:\n{grammar}"
+            parameters = _INPUT if kind == "custom" else its.parameters or {}
+            self.tools.append(Tool(called, description, parameters))
+        else:
+            self.left.append(str(kind))
+
+
+def read_responses(fields: ResponsesFields, names: ToolNames) -> ApiRequest:
+    """Read a request for a response. Raises BadRequest."""
+    for name in ("previous_response_id", "conversation", "background"):
+        if getattr(fields, name):
+            raise BadRequest(
+                f"“{name}” cannot be used.",
+                "Hearth keeps nothing of what other programs ask.",
+                "Send the whole conversation as “input”.",
+                name,
+            )
+    tools = tuple(names.tools)
+    choice, only = _choice(fields.tool_choice, names)
+    form = (fields.text and fields.text.format) or TextFormat.model_validate({})
+    reasoning = fields.reasoning or ReasoningFields()
+    named = {
+        "temperature": fields.temperature,
+        "top_p": fields.top_p,
+        "max_tokens": fields.max_output_tokens,
+    }
+    told = fields.top_logprobs
+    if told is None and "message.output_text.logprobs" in (fields.include or ()):
+        told = 0
+    return ApiRequest(
+        fields.model,
+        ChatRequest(
+            joined(_conversation(fields, names)),
+            sampling=Sampling(schema=_schema(form), logprobs=told),
+            tools=tools,
+            tool_choice=tool_choice_of(choice),
+            only_tool=only,
+            parallel_tools=fields.parallel_tool_calls is not False,
+        ),
+        {
+            **{name: value for name, value in named.items() if value is not None},
+            **thinking_settings(reasoning.effort),
+        },
+        notes=left_out(names.left),
+    )
+
+
+def _schema(form: TextFormat) -> str | None:
+    return schema_of(
+        ResponseFormat.model_validate(
+            {"type": form.type, "json_schema": {"name": form.name, "schema": form.schema_}}
+        )
+    )
+
+
+def _choice(choice: str | Mapping[str, Any] | None, names: ToolNames) -> tuple[str, str]:
+    if choice is None or isinstance(choice, str):
+        return choice or "auto", ""
+    if choice.get("type") in {"function", "custom"}:
+        called = names.called(str(choice.get("namespace") or ""), check(Named, choice).name)
+        return "required", chosen_tool(called, names.tools)
+    return str(choice.get("mode") or choice.get("type")), ""
+
+
+def _conversation(fields: ResponsesFields, names: ToolNames) -> Iterator[Message]:
+    if fields.instructions:
+        yield Message("system", fields.instructions)
+    if isinstance(fields.input, str):
+        yield Message("user", fields.input)
+        return
+    yield from _answers(_items(fields.input, names))
+
+
+def _answers(messages: Iterator[Message]) -> Iterator[Message]:
+    """Put the items of one answer together: what was reasoned, said and called."""
+    answer: Message | None = None
+    for message in messages:
+        if message.role != "assistant":
+            if answer is not None:
+                yield answer
+            answer = None
+            yield message
+        elif answer is None:
+            answer = message
+        else:
+            answer = Message(
+                "assistant",
+                "\n\n".join(filter(None, (answer.text, message.text))),
+                reasoning="\n\n".join(filter(None, (answer.reasoning, message.reasoning))),
+                calls=answer.calls + message.calls,
+            )
+    if answer is not None:
+        yield answer
+
+
+def _items(items: Sequence[Mapping[str, Any]], names: ToolNames) -> Iterator[Message]:
+    asked: dict[str, str] = {}
+    roles: Final = {"developer": "system", "system": "system", "user": "user"}
+    for number, item in enumerate(items):
+        where = f"input.{number}"
+        match item.get("type", "message"):
+            case "message":
+                text = text_of(item.get("content"), f"{where}.content")
+                role = roles.get(str(item.get("role")), "assistant")
+                yield Message(role, text)  # type: ignore[arg-type]  # one of ours
+            case "function_call" | "custom_tool_call" as kind:
+                its = check(CallItem, item)
+                called = names.called(its.namespace, its.name)
+                asked[its.call_id] = called
+                free = kind == "custom_tool_call"
+                arguments = json.dumps({"input": its.input}) if free else its.arguments
+                yield Message("assistant", "", calls=(ToolCall(called, arguments, its.call_id),))
+            case "function_call_output" | "custom_tool_call_output":
+                result = check(OutputItem, item)
+                text = text_of(result.output, f"{where}.output")
+                tool = asked.get(result.call_id, "")
+                yield Message("tool", text, tool=tool, call_id=result.call_id)
+            case "reasoning":
+                yield Message("assistant", "", reasoning=_reasoned(item))
+            case "item_reference":
+                raise no_such_part("item_reference", where)
+            case _:
+                # What another server's own tools have left behind says nothing to a model.
+                continue
+
+
+def _reasoned(item: Mapping[str, Any]) -> str:
+    kept = item.get("encrypted_content")
+    if isinstance(kept, str) and kept.startswith(OURS):
+        try:
+            return base64.b64decode(kept.removeprefix(OURS), validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            return ""
+    parts = item.get("content") or item.get("summary") or ()
+    return "\n".join(str(part.get("text", "")) for part in parts)
+
+
+def _free_input(arguments: str) -> str:
+    """Return the text that a tool with free input was called with."""
+    try:
+        value = json.loads(arguments or "{}")
+    except ValueError:
+        return arguments
+    return str(value["input"]) if isinstance(value, dict) and "input" in value else arguments
+
+
+class ResponseWriter:
+    """Writes one answer as a response: `take` yields the events of a stream, `whole` is all of it.
+
+    An item opens with its first piece and is done before the next.
+    """
+
+    def __init__(
+        self, fields: ResponsesFields, names: ToolNames, model: str, notes: Sequence[str] = ()
+    ) -> None:
+        self._names = names
+        self._encrypted = "reasoning.encrypted_content" in (fields.include or ())
+        self._number = 0
+        self._output: list[dict[str, Any]] = []
+        self._open = ""
+        self._calling: dict[str, Any] | None = None
+        self._response: dict[str, Any] = {
+            "id": new_id("resp"),
+            "object": "response",
+            "created_at": int(time.time()),
+            "completed_at": None,
+            "status": "in_progress",
+            "background": False,
+            "error": None,
+            "incomplete_details": None,
+            "instructions": fields.instructions,
+            "max_output_tokens": fields.max_output_tokens,
+            "metadata": {"notes": " ".join(notes)} if notes else {},
+            "model": model,
+            "output": [],
+            "parallel_tool_calls": fields.parallel_tool_calls is not False,
+            "previous_response_id": None,
+            "reasoning": {"effort": fields.reasoning and fields.reasoning.effort, "summary": None},
+            "store": False,
+            "temperature": fields.temperature,
+            "text": {"format": {"type": "text"}},
+            "tool_choice": fields.tool_choice or "auto",
+            "tools": fields.tools or [],
+            "top_p": fields.top_p,
+            "truncation": "disabled",
+            "usage": None,
+        }
+
+    def begin(self) -> Iterator[dict[str, Any]]:
+        yield self._event("response.created", response=dict(self._response))
+        yield self._event("response.in_progress", response=dict(self._response))
+
+    def take(self, event: Event) -> Iterator[dict[str, Any]]:
+        """Take an event; yields what it adds to a stream."""
+        match event:
+            case TextDelta(text, logprobs):
+                yield from self._opened("message")
+                part = self._output[-1]["content"][0]
+                part["text"] += text
+                told = [likely(it) for it in logprobs]
+                part["logprobs"] += told
+                yield self._piece(
+                    "response.output_text.delta", content_index=0, delta=text, logprobs=told
+                )
+            case ReasoningDelta(text):
+                yield from self._opened("reasoning")
+                self._output[-1]["content"][0]["text"] += text
+                yield self._piece("response.reasoning_text.delta", content_index=0, delta=text)
+            case ToolCallDelta(_, name, id_, arguments) if not self._names.is_free(name):
+                if self._calling is None:
+                    yield from self._call(ToolCall(name, "", id_))
+                if arguments:
+                    yield self._piece("response.function_call_arguments.delta", delta=arguments)
+            case ToolCall():
+                yield from self._called(event)
+            case Done():
+                yield from self._closed()
+                if self._calling is not None:
+                    # It was cut off within its arguments: there is nothing to carry out.
+                    self._output.pop()
+                yield self._end(event)
+
+    def fail(self, code: str, text: str) -> Iterator[dict[str, Any]]:
+        """Yield the end of a stream that an error has ended."""
+        self._response["status"] = "failed"
+        self._response["error"] = {"code": code, "message": text}
+        yield self._event("response.failed", response={**self._response, "output": self._output})
+
+    def whole(self) -> dict[str, Any]:
+        """Return all of it, once `Done` was taken."""
+        return self._response
+
+    def _end(self, done: Done) -> dict[str, Any]:
+        cut = done.finish_reason in {"length", "repetition"}
+        reason = {"reason": "max_output_tokens"} if cut else None
+        its = done.usage
+        self._response |= {
+            "status": "incomplete" if cut else "completed",
+            "completed_at": int(time.time()),
+            "incomplete_details": reason,
+            "output": self._output,
+            "usage": {
+                "input_tokens": its.prompt_tokens,
+                "input_tokens_details": {"cached_tokens": its.cached_tokens},
+                "output_tokens": its.completion_tokens,
+                "output_tokens_details": {"reasoning_tokens": its.reasoning_tokens},
+                "total_tokens": its.prompt_tokens + its.completion_tokens,
+            },
+        }
+        name = "response.incomplete" if cut else "response.completed"
+        return self._event(name, response=self._response)
+
+    def _call(self, call: ToolCall) -> Iterator[dict[str, Any]]:
+        """Open the item of a call, whose input is still to come."""
+        yield from self._closed()
+        item = self._names.item(call)
+        free = item["type"] == "custom_tool_call"
+        self._calling = {"id": new_id("ctc" if free else "fc"), "status": "in_progress", **item}
+        self._calling["input" if free else "arguments"] = ""
+        self._output.append(self._calling)
+        yield self._item("response.output_item.added", self._calling)
+
+    def _called(self, call: ToolCall) -> Iterator[dict[str, Any]]:
+        """Finish the item of a call; all of it comes at once where it was not opened before."""
+        item = self._names.item(call)
+        free = item["type"] == "custom_tool_call"
+        name, said = ("input", item["input"]) if free else ("arguments", item["arguments"])
+        kind = "custom_tool_call_input" if free else "function_call_arguments"
+        if self._calling is None:
+            yield from self._call(call)
+            yield self._piece(f"response.{kind}.delta", delta=said)
+        whole, self._calling = self._output[-1], None
+        whole |= {"status": "completed", name: said}
+        yield self._piece(f"response.{kind}.done", **{name: said}, name=item["name"])
+        yield self._item("response.output_item.done", whole)
+
+    def _opened(self, kind: Literal["message", "reasoning"]) -> Iterator[dict[str, Any]]:
+        if self._open == kind:
+            return
+        yield from self._closed()
+        self._open = kind
+        item: dict[str, Any]
+        if kind == "message":
+            item = {"id": new_id("msg"), "type": kind, "status": "in_progress", "role": "assistant"}
+            part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+        else:
+            item = {"id": new_id("rs"), "type": kind, "status": "in_progress", "summary": []}
+            part = {"type": "reasoning_text", "text": ""}
+        self._output.append({**item, "content": [part]})
+        yield self._item("response.output_item.added", {**item, "content": []})
+        yield self._piece("response.content_part.added", content_index=0, part=dict(part))
+
+    def _closed(self) -> Iterator[dict[str, Any]]:
+        if not self._open:
+            return
+        item = self._output[-1]
+        part = item["content"][0]
+        name = "output_text" if self._open == "message" else "reasoning_text"
+        told = {"logprobs": part["logprobs"]} if self._open == "message" else {}
+        if self._open == "reasoning" and self._encrypted:
+            kept = base64.b64encode(part["text"].encode()).decode()
+            item["encrypted_content"] = OURS + kept
+        item["status"] = "completed"
+        self._open = ""
+        yield self._piece(f"response.{name}.done", content_index=0, text=part["text"], **told)
+        yield self._piece("response.content_part.done", content_index=0, part=part)
+        yield self._item("response.output_item.done", item)
+
+    def _item(self, kind: str, item: Mapping[str, Any]) -> dict[str, Any]:
+        return self._event(kind, output_index=len(self._output) - 1, item=dict(item))
+
+    def _piece(self, kind: str, **more: Any) -> dict[str, Any]:
+        at = {"item_id": self._output[-1]["id"], "output_index": len(self._output) - 1}
+        return self._event(kind, **at, **more)
+
+    def _event(self, kind: str, **more: Any) -> dict[str, Any]:
+        event = {"type": kind, "sequence_number": self._number, **more}
+        self._number += 1
+        return event

@@ -1,0 +1,229 @@
+"""What other programs can ask: which models there are, and answers, vectors and tokens of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from app.core.chats.answers import AnswerOptions, Grounded, Ready
+from app.core.errors import ModelBusy, ModelUnknown
+from app.core.models.entry import ModelEntry
+from app.core.settings.fields import Settings
+from app.server.request import ApiRequest
+from app.services.answers.answers import Answers, Prepared
+from app.services.engines.lease import Lease
+from app.services.engines.runtime import Runtime
+from app.services.models.library import Library
+from engines.base import Engine
+from engines.cancel import CancelToken
+from engines.types import ChatRequest, Event, Ranking, Vectors
+
+T = TypeVar("T")
+
+_NAMED = 10
+"""Models that are named to a client that asks for one that there is not."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """What a client may ask for. models: ids, names and aliases; none named is all of them."""
+
+    client: str = ""
+    models: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class ApiModel:
+    """A model that can be asked. called: its id, or an alias of it. created: in s since 1970."""
+
+    called: str
+    entry: ModelEntry
+
+    @property
+    def created(self) -> int:
+        return int(self.entry.verified or 0)
+
+
+class ApiService:
+    """Answers the requests of other programs with the runtime that the window uses.
+
+    From any thread. Only models on this computer can be asked, and only by id, name or alias: no
+    path leads from a request to a file, and none to another server. settings: as they are now.
+    aliases: other names, and the models they stand for.
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        library: Library,
+        runtime: Runtime,
+        settings: Callable[[], Settings],
+        aliases: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
+        self._answers = answers
+        self._library = library
+        self._runtime = runtime
+        self._settings = settings
+        self._aliases = aliases
+
+    def models(self, access: Access) -> list[ApiModel]:
+        """List what a client may ask, by id and by alias."""
+        entries = self._entries()
+        named = {it.id: it for it in entries} | {it.name: it for it in reversed(entries)}
+        listed = [ApiModel(it.id, it) for it in entries]
+        for alias, called in self._aliases().items():
+            if called in named:
+                listed.append(ApiModel(alias, named[called]))
+        return [it for it in listed if _may(access, it.called, it.entry)]
+
+    def find(self, called: str, access: Access) -> ModelEntry:
+        """Find a model by id, name or alias. Raises ModelUnknown."""
+        aliases = self._aliases()
+        wanted = aliases.get(called, called)
+        for entry in self._entries():
+            if wanted in {entry.id, entry.name} and _may(access, called, entry):
+                return self._library.find(entry.id)
+        there = [it.called for it in self.models(access)][:_NAMED]
+        raise ModelUnknown(
+            f"There is no model “{called[:100]}” here.",
+            f"There are: {', '.join(there)}." if there else "None may be asked with this key.",
+            "Ask for one of them, or give one this name in the settings of the server.",
+        )
+
+    def answer(
+        self, request: ApiRequest, access: Access, cancel: CancelToken
+    ) -> Iterator[tuple[int, Event | Ready | Grounded]]:
+        """Answer a request, as often as it asks; yields each event with the answer's number.
+
+        Raises ModelUnknown, ModelBusy, EngineError, SettingsInvalid; Cancelled.
+        """
+        prepared = self._prepared(request.model, request.options, access)
+        asked = replace(request.onto(prepared.request), chat=session_of(request.shaped, access))
+        whole = replace(prepared, request=asked)
+        for number in range(request.count):
+            events = self._answers.answer(whole, _unheard, cancel, for_client=True)
+            for event in events:
+                yield number, event
+            if cancel.cancelled:
+                return
+            if whole.request.sampling.seed is not None:
+                sampling = whole.request.sampling
+                sampling = replace(sampling, seed=(sampling.seed or 0) + 1)
+                whole = replace(whole, request=replace(whole.request, sampling=sampling))
+
+    def count(self, request: ApiRequest, access: Access, cancel: CancelToken) -> int:
+        """Count the tokens of a request's prompt. Raises as `answer`."""
+        prepared = self._prepared(request.model, request.options, access)
+        asked = request.onto(prepared.request)
+        return self._look_up(prepared, cancel, lambda it: it.measure(asked, cancel)).total
+
+    def tokenize(
+        self, model: str, text: str, access: Access, cancel: CancelToken, *, special: bool
+    ) -> tuple[int, ...]:
+        """Return a text's tokens. Raises as `answer`."""
+        prepared = self._named(model, access)
+        return self._look_up(
+            prepared, cancel, lambda it: it.tokenize(text, cancel, special=special)
+        )
+
+    def detokenize(
+        self, model: str, tokens: Sequence[int], access: Access, cancel: CancelToken
+    ) -> str:
+        """Return the text of tokens. Raises as `answer`."""
+        prepared = self._named(model, access)
+        return self._look_up(prepared, cancel, lambda it: it.detokenize(tokens, cancel))
+
+    def embed(
+        self,
+        model: str,
+        texts: Sequence[str | Sequence[int]],
+        access: Access,
+        cancel: CancelToken,
+    ) -> Vectors:
+        """Return the vectors of texts. Raises as `answer`."""
+        with self._lease(self._named(model, access), cancel) as lease:
+            return lease.embed(texts, cancel)
+
+    def rerank(
+        self, model: str, query: str, documents: Sequence[str], access: Access, cancel: CancelToken
+    ) -> Ranking:
+        """Judge how well documents answer a query. Raises as `answer`."""
+        with self._lease(self._named(model, access), cancel) as lease:
+            return lease.rerank(query, documents, cancel)
+
+    def unload_idle(self) -> None:
+        """Unload models that only programs have used, once they have not for a while."""
+        if self._settings().server_idle:
+            self._runtime.stop_idle_of_clients(self._rests_s())
+
+    def _rests_s(self) -> float:
+        """Return after how many seconds without use a model may leave; never is for ever."""
+        return self._settings().server_idle * 60.0 or math.inf
+
+    def _entries(self) -> list[ModelEntry]:
+        return [it for it in self._library.entries() if not it.on_server]
+
+    def _prepared(
+        self, called: str, options: Callable[[str], AnswerOptions], access: Access
+    ) -> Prepared:
+        """Resolve the settings for a model, and see that it can be loaded now."""
+        entry = self.find(called, access)
+        prepared = self._answers.prepare(self._settings(), options(entry.id))
+        # What is loaded already is used as it is: a client causes no second load of it.
+        held = self._runtime.held_options(prepared.entry)
+        if held is not None:
+            return replace(prepared, load_options=held)
+        other = self._runtime.in_the_way(prepared.entry)
+        if other is not None and self._runtime.idle_s(other.engine) < self._rests_s():
+            raise ModelBusy(
+                f"“{prepared.entry.name}” cannot be loaded just now.",
+                f"“{other.name}” is in use in Hearth’s window, and only one has room.",
+                f"Ask “{other.id}”, or unload it in Hearth first.",
+            )
+        return prepared
+
+    def _named(self, called: str, access: Access) -> Prepared:
+        """Prepare a model; without a name, the usual one."""
+        return self._prepared(called or self._settings().model, _plain, access)
+
+    def _look_up(
+        self, prepared: Prepared, cancel: CancelToken, look: Callable[[Engine | Lease], T]
+    ) -> T:
+        """Ask a model for what needs no turn, loaded if need be: nobody's answer is waited for."""
+        found = self._runtime.look_up(prepared.entry, prepared.load_options, look)
+        if found is not None:
+            return found
+        with self._lease(prepared, cancel) as lease:
+            return look(lease)
+
+    def _lease(self, prepared: Prepared, cancel: CancelToken) -> Lease:
+        return self._runtime.lease(
+            prepared.entry, prepared.load_options, _unheard, cancel, for_client=True
+        )
+
+
+def session_of(request: ChatRequest, access: Access) -> str:
+    """Name the conversation that a request goes on with, for what was computed of it.
+
+    Clients name none; each turn begins as the one before: with the same instructions and question.
+    """
+    first = next((it.text for it in request.messages if it.role != "system"), request.prompt)
+    system = next((it.text for it in request.messages if it.role == "system"), "")
+    said = json.dumps([access.client, system, first])
+    return f"api-{hashlib.sha256(said.encode()).hexdigest()[:32]}"
+
+
+def _may(access: Access, called: str, entry: ModelEntry) -> bool:
+    return not access.models or not access.models.isdisjoint({called, entry.id, entry.name})
+
+
+def _plain(model: str) -> AnswerOptions:
+    return AnswerOptions({"model": model})
+
+
+def _unheard(_share: float) -> None:
+    """Do nothing: no client is told how far a load is."""

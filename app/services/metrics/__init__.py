@@ -1,0 +1,1 @@
+"""Metrics: what the engines' requests took, counted and handed out."""

@@ -1,0 +1,52 @@
+"""Reads the activity of the engines, for who looks at it."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from app.core.metrics.activity import SPAN_S, ActivityReport, curves
+from app.core.metrics.records import TokenCounts
+from app.services.metrics.memory import memory_held, own_memory
+
+if TYPE_CHECKING:
+    from app.services.engines.runtime import Runtime
+
+_STEP_S: Final = 2.0
+_MINUTE_S: Final = 60.0
+
+
+class ActivityReader:
+    """Reads reports; by one thread at a time. The memory is looked at with each of them."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._memory: deque[tuple[float, float]] = deque()
+
+    def read(self) -> ActivityReport:
+        """Report the last minutes."""
+        log = self._runtime.requests
+        now = log.now()
+        # Whole stretches that stand still, so that curves move and do not tremble. What is held now
+        # stands for the last of them.
+        until = now // _STEP_S * _STEP_S
+        self._memory.append((until - _STEP_S / 2, float(self._held())))
+        while self._memory[0][0] < now - SPAN_S:
+            self._memory.popleft()
+        waiting, totals = log.waiting(), log.totals().values()
+        requests = [it for it in log.requests() if it.ended is None or it.ended > now - SPAN_S]
+        return ActivityReport(
+            curves(requests, waiting, self._memory, now, until, _STEP_S),
+            curves(requests, waiting, self._memory, now, now, _MINUTE_S),
+            sum(it.ended is None for it in requests),
+            len(waiting),
+            len(requests) + len(waiting),
+            sum(sum(it.ends.values()) for it in totals),
+            sum((it.tokens for it in totals), TokenCounts()),
+        )
+
+    def _held(self) -> int:
+        """Return the bytes of this computer's memory that Hearth and its workers hold."""
+        models = self._runtime.models()
+        workers = {self._runtime.status(it.entry.engine).process for it in models} - {0}
+        return own_memory() + sum(memory_held(it)[0] for it in workers)

@@ -1,0 +1,1 @@
+"""The page that shows what the engines have done over the last minutes."""

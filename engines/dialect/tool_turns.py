@@ -1,0 +1,258 @@
+"""How a chat template takes tools, earlier calls and their results; what it does not is text.
+
+Templates differ: some write only one call a message, some want ids of nine letters, some take the
+arguments as an object and others as JSON text, many know tools but leave earlier calls out. So each
+is tried once, with a call that nobody makes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final, Literal
+
+from engines.dialect.formats import HERMES, CallFormat
+from engines.dialect.tools import offered
+from engines.types import Message, Tool, ToolCall
+
+Render = Callable[[Sequence[Message], "ToolTurns", Sequence[Tool]], str | None]
+"""The prompt of these messages, in this way, with these tools; None where the template refuses."""
+
+_NAME: Final = "tool7f3c91"
+_KEY: Final = "key_b1c5"
+_VALUES: Final = ("value-2d81", "value-9e47")
+_RESULTS: Final = ("result-c3f0", "result-51ba")
+_TEXT: Final = "text-a8e2"
+_NEXT: Final = "next-d06c"
+_SHORT_ID: Final = re.compile(r"[A-Za-z0-9]{9}")
+
+_PROBE: Final = Tool(
+    _NAME,
+    "A probe",
+    {
+        "type": "object",
+        "properties": {_KEY: {"type": "string", "description": "A value"}},
+        "required": [_KEY],
+    },
+)
+
+
+@dataclass(frozen=True)
+class ToolTurns:
+    """The way in which a template takes tools and what comes of them.
+
+    offers: it writes the tools that it is given. calls: how it takes the arguments of earlier
+    calls, "" where it leaves them out. results: it knows the role of a tool. several: it writes all
+    calls of a message. texts: it writes what stands beside calls. short_ids: ids have nine letters.
+    questions: a question may follow a result.
+    """
+
+    offers: bool = False
+    calls: Literal["object", "text", ""] = ""
+    results: bool = False
+    several: bool = True
+    texts: bool = True
+    short_ids: bool = False
+    questions: bool = True
+
+    def prepared(self, turns: Iterable[Message], form: CallFormat) -> list[Message]:
+        """Write turns so that the template takes them, each result behind its call."""
+        told: list[Message] = []
+        for turn in numbered(turns, form, short=self.short_ids):
+            if turn.calls and not self.calls:
+                text = "\n".join(filter(None, (turn.text, written(form, turn.calls))))
+                told.append(replace(turn, text=text, calls=()))
+            elif turn.role == "tool" and not self.results:
+                _append(told, Message("user", result_text(turn.text)))
+            elif turn.role == "user" and told and told[-1].role == "tool" and not self.questions:
+                told[-1] = replace(told[-1], text=f"{told[-1].text}\n\n{turn.text}")
+            elif turn.role == "user":
+                _append(told, turn)
+            elif turn.calls and turn.text and not self.texts:
+                told += [replace(turn, calls=()), replace(turn, text="", reasoning="")]
+            else:
+                told.append(turn)
+        return told if self.several else list(_apart(told))
+
+    def arguments(self, call: ToolCall) -> object:
+        """Return a call's arguments as the template takes them."""
+        return call.arguments or "{}" if self.calls == "text" else arguments_of(call)
+
+
+def find_tool_turns(render: Render) -> ToolTurns:
+    """Find the way of a template by rendering calls that nobody makes."""
+    question = Message("user", "?")
+    offers = _NAME in (render([question], ToolTurns(), (_PROBE,)) or "")
+    first, second = (
+        ToolCall(_NAME, json.dumps({_KEY: value}), f"call_{number}")
+        for number, value in enumerate(_VALUES, 1)
+    )
+    results = [
+        Message("tool", text, tool=_NAME, call_id=call.id)
+        for text, call in zip(_RESULTS, (first, second), strict=True)
+    ]
+    ways = [
+        ToolTurns(offers=offers, calls=calls, results=True, short_ids=short)
+        for short in (False, True)
+        for calls in ("object", "text")
+    ]
+    tools = (_PROBE,) if offers else ()
+    for way in ways:
+        asked = [question, Message("assistant", "", calls=(first,)), results[0]]
+        shown = _behind(render(asked, way, tools))
+        if _KEY not in shown or _VALUES[0] not in shown or f'\\"{_KEY}' in shown:
+            continue
+        way = replace(way, results=_RESULTS[0] in shown)  # noqa: PLW2901
+        both = [question, Message("assistant", "", calls=(first, second)), *results]
+        shown = _behind(render(both, way, tools))
+        beside = [question, Message("assistant", _TEXT, calls=(first,)), results[0]]
+        beside += [Message("assistant", "!"), Message("user", _NEXT)]
+        if _TEXT not in (render(beside, way, tools) or ""):
+            apart = replace(way, texts=False)
+            way = apart if _TEXT in (render(beside, apart, tools) or "") else way  # noqa: PLW2901
+        several = all(it in shown for it in (*_VALUES, *(_RESULTS if way.results else ())))
+        after = _behind(render([*asked, Message("user", _NEXT)], way, tools))
+        return replace(way, several=several, questions=_NEXT in after)
+    told = [question, Message("assistant", "!"), replace(results[0], call_id="")]
+    known = _RESULTS[0] in _behind(render(told, ToolTurns(offers=offers, results=True), tools))
+    again = render([*told, Message("user", _NEXT)], ToolTurns(offers=offers, results=True), tools)
+    return ToolTurns(offers=offers, results=known, questions=_NEXT in _behind(again))
+
+
+def _append(turns: list[Message], turn: Message) -> None:
+    """Append a message of the user's, or join it with the one before: templates want turns."""
+    if turns and turns[-1].role == "user":
+        turn = replace(turn, text=f"{turns.pop().text}\n\n{turn.text}")
+    turns.append(turn)
+
+
+def _behind(prompt: str | None) -> str:
+    """Return what a prompt has behind its question: before it, a tool may be described."""
+    return (prompt or "").partition("?")[2]
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """Parse a call's arguments; what is no JSON object becomes the value of one."""
+    try:
+        value = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        value = call.arguments
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def instructions(tools: Sequence[Tool], form: CallFormat) -> str:
+    """Write what tells a model of tools whose template has no place for them."""
+    described = "\n".join(json.dumps(it, ensure_ascii=False) for it in offered(tools) or ())
+    call = written(form, (ToolCall("the_tools_name", '{"argument": "value"}'),))
+    return (
+        "You can use tools. These are their descriptions:\n"
+        f"{described}\n\n"
+        f"To use a tool, write a call in exactly this form and then end your message:\n{call}\n"
+        "You may write several calls, one behind the other. Their results come with the next "
+        "message. Where no tool is of use, answer without one."
+    )
+
+
+def result_text(text: str) -> str:
+    """Write a tool's result into a message of the user's."""
+    return f"<tool_response>\n{text}\n</tool_response>"
+
+
+def written(form: CallFormat, calls: Sequence[ToolCall]) -> str:
+    """Write calls as a model would; forms that every template writes itself are left to them."""
+    if form.style == "python":
+        told = ", ".join(f"{it.name}({_keywords(it)})" for it in calls)
+        return f"{form.begins[0]}[{told}]{form.ends}"
+    if form.style == "named":
+        told = "".join(
+            f"{form.opens}{it.id if form.numbered else it.name}{form.names}{it.arguments}"
+            f"{form.closes}"
+            for it in calls
+        )
+        return f"{form.begins[0]}{told}{form.ends}"
+    if form.style != "object":
+        form = HERMES
+    objects = [
+        json.dumps({"name": it.name, form.arguments: arguments_of(it)}, ensure_ascii=False)
+        for it in calls
+    ]
+    if form.plural:
+        return f"{form.begins[0]}[{', '.join(objects)}]{form.ends}"
+    return "\n".join(f"{form.begins[0]}\n{it}\n{form.ends}" for it in objects)
+
+
+def _keywords(call: ToolCall) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments_of(call).items())
+
+
+def numbered(
+    turns: Iterable[Message], form: CallFormat = HERMES, *, short: bool = False
+) -> Iterator[Message]:
+    """Give each call and its result one id and name, and bring results in the order of calls.
+
+    short: ids have nine letters and digits.
+    """
+    count = 0
+    pending: list[tuple[str, ToolCall]] = []
+    for is_result, group in groupby(turns, lambda turn: turn.role == "tool"):
+        if is_result:
+            yield from _in_order(list(group), pending)
+            pending = []
+            continue
+        for turn in group:
+            if not turn.calls:
+                yield turn
+                continue
+            pending = []
+            for call in turn.calls:
+                pending.append((call.id, replace(call, id=_id(call, count, form, short=short))))
+                count += 1
+            yield replace(turn, calls=tuple(call for _, call in pending))
+
+
+def _in_order(results: list[Message], pending: Sequence[tuple[str, ToolCall]]) -> Iterator[Message]:
+    for known, call in pending:
+        at = next((at for at, it in enumerate(results) if it.call_id == known), None)
+        if at is None:
+            at = next((at for at, it in enumerate(results) if not it.call_id), None)
+        if at is not None:
+            yield replace(results.pop(at), tool=call.name, call_id=call.id)
+    yield from results
+
+
+def _id(call: ToolCall, number: int, form: CallFormat, *, short: bool) -> str:
+    id_ = call.id or f"call_{number + 1}"
+    if form.numbered:
+        return id_ if id_.startswith("functions.") else f"functions.{call.name}:{number}"
+    if short and not _SHORT_ID.fullmatch(id_):
+        return hashlib.sha256(id_.encode()).hexdigest()[:9]
+    return id_
+
+
+def _apart(turns: Sequence[Message]) -> Iterator[Message]:
+    """Write each call in a message of its own, with its result behind it."""
+    at = 0
+    while at < len(turns):
+        turn = turns[at]
+        at += 1
+        if len(turn.calls) < 2:
+            yield turn
+            continue
+        end = at
+        while end < len(turns) and turns[end].role == "tool":
+            end += 1
+        results = list(turns[at:end])
+        at = end
+        for number, call in enumerate(turn.calls):
+            if number:
+                yield Message("assistant", "", calls=(call,))
+            else:
+                yield replace(turn, calls=(call,))
+            mine = [it for it in results if it.call_id == call.id]
+            yield from mine
+            results = [it for it in results if it not in mine]
+        yield from results

@@ -1,0 +1,232 @@
+"""An embedding or ranking model in this process: vectors of texts, and how well texts answer.
+
+A context of its own kind: nothing of it is kept from one call to the next, texts of one call share
+evaluations, and llama.cpp makes one vector of all tokens as the model's file says (its pooling).
+How a query and a document are put together for a model that ranks is llama-server's way
+(`format_prompt_rerank` in server-common.cpp).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import Final
+
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, EngineFailed, MessageTooLong, Unsupported
+from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, Batch, BatchPart, NativeContext
+from engines.llamacpp.model import Model, open_model
+from engines.llamacpp.native import Native, give_back_memory
+from engines.models.gguf.header import GgufHeader
+from engines.types import LoadedModel, LoadPlan, ModelKind, Ranking, Vectors
+
+_UNSPECIFIED, _NONE, _MEAN, _RANK = -1, 0, 1, 4
+"""Values of `enum llama_pooling_type` in llama.h."""
+
+_TOGETHER: Final = 16
+"""Most texts in one evaluation."""
+
+_LARGEST: Final = 8192
+"""Most tokens of a text, whatever the plan's context: all of them are evaluated at once, and what
+that takes of memory grows with them."""
+
+
+class Embedder:
+    """A loaded model that gives vectors or ranks. May be used from any thread; close it at the end.
+
+    size: most tokens of a text. kind: what it gives. dimensions: of its vectors.
+    Raises NotEnoughMemory or EngineFailed; then the model is the caller's to close.
+    """
+
+    def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
+        api = self._api = native.api
+        self.model = model
+        self.size = max(1, min(plan.context, model.context_trained or _LARGEST, _LARGEST))
+        self._flag = AbortFlag()
+        self._context = self._open(native, plan, _UNSPECIFIED)
+        if api.llama_pooling_type(self._context.pointer) == _NONE:
+            self._context.close()
+            self._context = self._open(native, plan, _MEAN)
+        ranks = api.llama_pooling_type(self._context.pointer) == _RANK
+        self.kind: ModelKind = "rerank" if ranks else "embedding"
+        self.dimensions = 0 if ranks else int(api.llama_model_n_embd_out(model.pointer))
+        self._batch = Batch(api, self.size, sequences=_TOGETHER)
+        self._begin, self._end = model.vocabulary.wrapping()
+        self._working = threading.Lock()
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        """Return the vectors of texts or of their tokens. See `Engine.embed`."""
+        if self.kind != "embedding":
+            raise Unsupported(
+                "The model cannot turn texts into vectors.",
+                "It is made to judge how well documents answer a question.",
+                "Choose an embedding model.",
+            )
+        given = [self._tokens(text) for text in texts]
+        vectors = self._evaluated(given, self.dimensions, cancel)
+        return Vectors(tuple(map(_of_length_one, vectors)), sum(map(len, given)))
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """Judge how well each document answers the query. See `Engine.rerank`."""
+        if self.kind != "rerank":
+            raise Unsupported(
+                "The model cannot judge documents.",
+                "It turns texts into vectors.",
+                "Choose a model that is made to rank.",
+            )
+        given = [self._pair(query, document) for document in documents]
+        scores = self._evaluated(given, 1, cancel)
+        return Ranking(tuple(score for (score,) in scores), sum(map(len, given)))
+
+    def close(self) -> None:
+        self._context.close()
+        self.model.close()
+        give_back_memory()
+
+    def _open(self, native: Native, plan: LoadPlan, pooling: int) -> NativeContext:
+        params = native.api.llama_context_default_params()
+        params.n_ctx = params.n_batch = params.n_ubatch = params.n_outputs_max = self.size
+        params.n_seq_max = _TOGETHER
+        # All texts share the cells, which are as many as one evaluation has tokens.
+        params.kv_unified = True
+        params.embeddings = True
+        params.pooling_type = pooling
+        params.n_threads = params.n_threads_batch = plan.batch_threads
+        params.offload_kqv = params.op_offload = plan.gpu_layers != 0
+        params.no_perf = True
+        context = NativeContext(native, self.model.pointer, params, plan.model)
+        context.watch(self._flag)
+        return context
+
+    def _tokens(self, text: str | Sequence[int]) -> list[int]:
+        vocabulary = self.model.vocabulary
+        if isinstance(text, str):
+            return [*self._begin, *vocabulary.plain_tokens(text), *self._end]
+        return vocabulary.require_tokens(text)
+
+    def _pair(self, query: str, document: str) -> list[int]:
+        """Put a query and a document together as the model was taught to have them."""
+        vocabulary = self.model.vocabulary
+        template = self._api.llama_model_chat_template(self.model.pointer, b"rerank")
+        if template is None:
+            ask, tell = vocabulary.plain_tokens(query), vocabulary.plain_tokens(document)
+            return vocabulary.joined_pair(ask, tell)
+        tokens: list[int] = []
+        for part in _parts(template.decode(errors="replace")):
+            given = {"{query}": query, "{document}": document}.get(part)
+            tokens += vocabulary.tokenise(part) if given is None else vocabulary.plain_tokens(given)
+        return tokens
+
+    def _evaluated(
+        self, texts: Sequence[Sequence[int]], width: int, cancel: CancelToken
+    ) -> list[list[float]]:
+        """Return what the model makes of each text: so many numbers."""
+        for number, tokens in enumerate(texts, start=1):
+            if len(tokens) > self.size:
+                raise MessageTooLong(
+                    "A text is too long for the model.",
+                    f"The text number {number} takes {len(tokens):,} tokens, and the model reads"
+                    f" {self.size:,} at once.",
+                    "Send shorter texts.",
+                )
+            if not tokens:
+                raise Unsupported(
+                    "There is nothing to read.",
+                    f"The text number {number} is empty.",
+                    "Leave it out, or send some text.",
+                )
+        found: list[list[float]] = []
+        with self._working:
+            self._flag.clear()
+            forget = cancel.on_cancel(self._flag.set)
+            try:
+                for group in self._groups(texts):
+                    if cancel.cancelled:
+                        raise Cancelled
+                    found += self._together(group, width)
+            finally:
+                forget()
+        return found
+
+    def _groups(self, texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
+        """Divide the texts, in their order, into what fits one evaluation."""
+        group: list[Sequence[int]] = []
+        for tokens in texts:
+            if len(group) == _TOGETHER or sum(map(len, group)) + len(tokens) > self.size:
+                yield group
+                group = []
+            group.append(tokens)
+        if group:
+            yield group
+
+    def _together(self, group: Sequence[Sequence[int]], width: int) -> list[list[float]]:
+        api, context = self._api, self._context
+        if context.memory:
+            api.llama_memory_clear(context.memory, True)
+        parts = [BatchPart(tokens, 0, len(tokens), number) for number, tokens in enumerate(group)]
+        self._batch.fill_parts(parts)
+        result = int(api.llama_decode(context.pointer, self._batch.native))
+        if result == ABORTED:
+            raise Cancelled
+        if result != EVALUATED:
+            raise EngineFailed(
+                "The model could not read the texts.",
+                f"llama.cpp could not evaluate them (result {result}).",
+                "Try again with shorter texts.",
+            )
+        return [self._row(number, width) for number in range(len(group))]
+
+    def _row(self, sequence: int, width: int) -> list[float]:
+        row = self._api.llama_get_embeddings_seq(self._context.pointer, sequence)
+        if not row:
+            raise EngineFailed(
+                "The model gave nothing for a text.",
+                "llama.cpp made no vector of its tokens.",
+                "Choose another embedding model.",
+            )
+        return list(ctypes.cast(row, ctypes.POINTER(ctypes.c_float))[:width])
+
+
+def open_embedder(
+    native: Native, header: GgufHeader, plan: LoadPlan, progress: Progress, cancel: CancelToken
+) -> tuple[Embedder, LoadedModel]:
+    """Load a model that gives vectors or ranks. Raises EngineError and Cancelled."""
+    began = perf_counter()
+    model = open_model(native, plan, progress, cancel)
+    try:
+        if cancel.cancelled:
+            raise Cancelled
+        embedder = Embedder(native, model, plan)
+    except BaseException:
+        model.close()
+        raise
+    report = LoadedModel(
+        name=header.name,
+        architecture=header.architecture,
+        parameters=model.parameters,
+        size_bytes=header.size_bytes,
+        context=embedder.size,
+        context_trained=model.context_trained,
+        device="CPU" if not plan.gpu_layers else ", ".join(plan.devices) or "GPU",
+        load_s=perf_counter() - began,
+        kind=embedder.kind,
+        dimensions=embedder.dimensions,
+    )
+    return embedder, report
+
+
+def _parts(template: str) -> list[str]:
+    """Cut a template at the places for the query and the document, which are parts, too."""
+    import re
+
+    return [part for part in re.split(r"(\{query\}|\{document\})", template) if part]
+
+
+def _of_length_one(values: Sequence[float]) -> tuple[float, ...]:
+    import math
+
+    length = math.hypot(*values) or 1.0
+    return tuple(value / length for value in values)

@@ -1,0 +1,236 @@
+"""The loop: at each step one evaluation for all answers that are ready, then each of them draws.
+
+A step has the next token of every answer that is being written, with its drafts. What is left of
+the batch goes to slices of the prompts that wait, first come, first served. So a long prompt makes
+no answer wait longer than one slice takes, and an answer by itself is the case of one.
+
+There is no thread for this. Whoever waits for a token runs a step for all, unless another one does,
+and only one at a time works in the context. An answer whose reader has come for its next token goes
+on at once with the one just drawn, so that the others do not wait until that has become text.
+Readers that take their time miss steps, and hold nobody up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, BatchPart, Context
+from engines.llamacpp.decoder import Decoding, DrawnRun
+
+
+class Scheduler:
+    """Runs the answers of one context. May be used from any thread.
+
+    flag: ends evaluations of those who watch it, once all answers in them are cancelled.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.flag = AbortFlag()
+        self.go_on_in(context)
+        self._changed = threading.Condition()
+        self._working = False  # somebody works in the context
+        self._asking = 0  # how many wait to work there alone
+        self._ready: list[Decoding] = []  # in the order in which they came
+        self._stepping: Sequence[Decoding] = ()
+
+    def go_on_in(self, context: Context) -> None:
+        """Evaluate in this context from now on; called while nothing is written."""
+        self._context = context
+        context.watch(self.flag)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Work in the context alone, between two steps; ahead of those who wait for tokens."""
+        with self._changed:
+            self._asking += 1
+            try:
+                self._changed.wait_for(lambda: not self._working)
+            finally:
+                self._asking -= 1
+            self._working = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._working = False
+                self._changed.notify_all()
+
+    def tokens(
+        self,
+        answer: Decoding,
+        prompt: Sequence[int],
+        max_tokens: int | None,
+        stable: int | None = None,
+    ) -> Generator[int, None, None]:
+        """Yield the tokens that continue `prompt`, but not the end marker. See `Decoding.begin`.
+
+        Raises EngineFailed, GrammarInvalid. Whenever it ends, the cache holds the prompt and the
+        tokens that were given out, the last of them perhaps not yet, as if there had been no
+        drafts; or, where a memory goes back as a whole, those before the last step.
+        """
+        if max_tokens == 0:
+            answer.finish = "length"
+            return
+        answer.begin(prompt, max_tokens, stable)
+        with self._taking_part(answer):
+            while (run := self._next_run(answer)) is not None:
+                for number in range(len(run.tokens)):
+                    token = answer.give(run, number)
+                    if number + 1 == len(run.tokens):
+                        self._offer(answer, run)
+                    yield token
+                    if answer.cancel.cancelled:
+                        answer.finish = "cancelled"
+                        return
+                if run.finish is not None:
+                    answer.finish = run.finish
+                    return
+            answer.finish = "cancelled"
+
+    @contextmanager
+    def _taking_part(self, answer: Decoding) -> Iterator[None]:
+        """Let an answer take part in steps; at the end its cache is as it leaves it."""
+        with self._changed:
+            self._ready.append(answer)
+        forget = answer.cancel.on_cancel(self._on_cancel)
+        try:
+            yield
+        finally:
+            forget()
+            with self._changed:
+                if answer in self._ready:
+                    self._ready.remove(answer)
+            with self.alone():
+                answer.settle()
+
+    def _next_run(self, answer: Decoding) -> DrawnRun | None:
+        """Return the next tokens of an answer; None where a cancel came first.
+
+        Raises what went wrong with this answer.
+        """
+
+        def settled() -> bool:
+            stops = answer.cancel.cancelled and answer not in self._stepping
+            return bool(answer.runs or answer.error or stops)
+
+        def free() -> bool:
+            return not self._working and not self._asking
+
+        try:
+            while True:
+                with self._changed:
+                    answer.waits = True
+                    self._changed.wait_for(lambda: settled() or free())
+                    if settled():
+                        break
+                    step = self._begin()
+                try:
+                    self._run(step)
+                finally:
+                    self._end(step)
+        finally:
+            answer.waits = False
+        if answer.runs:
+            return answer.runs.pop(0)
+        if answer.error is not None:
+            raise answer.error
+        return None
+
+    def _offer(self, answer: Decoding, run: DrawnRun) -> None:
+        """Let the last token of a run be gone on from: its reader has it."""
+        with self._changed:
+            if not run.offered and run.finish is None:
+                run.offered = True
+                self._ready.append(answer)
+
+    def _begin(self) -> list[Decoding]:
+        """Begin a step with all who are ready."""
+        step = [answer for answer in self._ready if not answer.cancel.cancelled]
+        self._ready.clear()
+        self._stepping = step
+        self._working = True
+        return step
+
+    def _end(self, step: Sequence[Decoding]) -> None:
+        """End a step: who reads a prompt, or has a reader that waits, is ready for the next."""
+        with self._changed:
+            for answer in step:
+                if answer.error is not None or answer.cancel.cancelled:
+                    continue
+                if not answer.runs:
+                    self._ready.append(answer)
+                    continue
+                run = answer.runs[-1]
+                if answer.waits and len(run.tokens) == 1 and run.finish is None:
+                    run.offered = True
+                    answer.waits = False
+                    self._ready.append(answer)
+            self._stepping = ()
+            self._working = False
+            self.flag.clear()
+            self._changed.notify_all()
+
+    def _run(self, step: Sequence[Decoding]) -> None:
+        """Evaluate a part of each answer in one call, and have each draw."""
+        writing = [answer for answer in step if not answer.reads]
+        reading = [answer for answer in step if answer.reads]
+        room = self._context.batch_size
+        most = room // (len(writing) + bool(reading)) if step else room
+        parts: dict[Decoding, BatchPart] = {}
+        began = perf_counter()
+        for answer in writing:
+            self._ask(answer, most, len(writing) - 1, parts)
+        room -= sum(len(part.tokens) for part in parts.values())
+        for answer in reading:
+            if room:
+                self._ask(answer, room, len(writing), parts)
+                room -= len(parts[answer].tokens) if answer in parts else 0
+        self._evaluate(dict(sorted(parts.items(), key=_sequence)), began)
+
+    def _ask(
+        self, answer: Decoding, room: int, others: int, parts: dict[Decoding, BatchPart]
+    ) -> None:
+        """Add an answer's part; what goes wrong with that ends this answer, and no other."""
+        try:
+            parts[answer] = answer.part(room, others)
+        except Exception as error:  # noqa: BLE001  raised again where the answer is read
+            answer.error = error
+
+    def _evaluate(self, parts: dict[Decoding, BatchPart], began: float) -> None:
+        if not parts:
+            return
+        asked = perf_counter()
+        result = self._context.evaluate_parts([*parts.values()])
+        seconds = perf_counter() - asked
+        if result == EVALUATED:
+            for answer, part in parts.items():
+                others = sum(len(other.tokens) for other in parts.values()) - len(part.tokens)
+                shared = others >= len(parts)
+                try:
+                    answer.took(part, began, seconds, shared=shared)
+                except Exception as error:  # noqa: BLE001  raised again where it is read
+                    answer.error = error
+        elif result == ABORTED or len(parts) == 1:
+            for answer, part in parts.items():
+                answer.drop(part, result)
+        else:
+            # It may be one of them that llama.cpp cannot evaluate: each is tried by itself.
+            for answer, part in parts.items():
+                answer.go_back(part)
+            for answer in parts:
+                alone: dict[Decoding, BatchPart] = {}
+                self._ask(answer, self._context.batch_size, 0, alone)
+                self._evaluate(alone, began)
+
+    def _on_cancel(self) -> None:
+        with self._changed:
+            if self._stepping and all(answer.cancel.cancelled for answer in self._stepping):
+                self.flag.set()
+            self._changed.notify_all()
+
+
+def _sequence(entry: tuple[Decoding, BatchPart]) -> int:
+    return entry[1].sequence

@@ -1,0 +1,116 @@
+"""Reads how likely the tokens of a streamed answer were, in the two forms that servers have.
+
+Sources: OpenAI's API reference, "The chat completion chunk object" and, of older date, "Completion
+object"; llama-server's README for the id of a token.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from engines.types import ReasoningDelta, TextDelta, TokenLogprob
+
+_UNKNOWN: Final = -1
+"""Stands for the number of a token that a server does not tell."""
+
+_LEAST: Final = -9999.0
+"""What OpenAI's API has for a token that is not likely at all."""
+
+
+def logprobs_in(choice: Mapping[str, Any]) -> list[TokenLogprob]:
+    """Read the tokens of a piece of an answer; what is none of them is passed over."""
+    told = choice.get("logprobs")
+    if not isinstance(told, dict):
+        return []
+    content = told.get("content")
+    if isinstance(content, list):
+        return [found for it in content if (found := _token(it)) is not None]
+    tokens, logprobs = told.get("tokens"), told.get("token_logprobs")
+    if not isinstance(tokens, list) or not isinstance(logprobs, list):
+        return []
+    tops = told.get("top_logprobs")
+    rows: Sequence[Any] = tops if isinstance(tops, list) else [None] * len(tokens)
+    return [
+        TokenLogprob(
+            _UNKNOWN, text, text.encode(errors="replace"), _number(logprob), _likeliest(top)
+        )
+        for text, logprob, top in zip(tokens, logprobs, rows, strict=False)
+        if isinstance(text, str)
+    ]
+
+
+def _token(told: Any) -> TokenLogprob | None:
+    text = told.get("token") if isinstance(told, dict) else None
+    if not isinstance(text, str):
+        return None
+    number, raw, likeliest = told.get("id"), told.get("bytes"), told.get("top_logprobs")
+    whole = isinstance(raw, list) and all(isinstance(it, int) and 0 <= it < 256 for it in raw)
+    return TokenLogprob(
+        number if isinstance(number, int) else _UNKNOWN,
+        text,
+        bytes(raw) if whole and isinstance(raw, list) else text.encode(errors="replace"),
+        _number(told.get("logprob")),
+        tuple(
+            found
+            for it in (likeliest if isinstance(likeliest, list) else ())
+            if (found := _token(it)) is not None
+        ),
+    )
+
+
+def _likeliest(told: Any) -> tuple[TokenLogprob, ...]:
+    if not isinstance(told, dict):
+        return ()
+    found = (
+        TokenLogprob(_UNKNOWN, text, text.encode(errors="replace"), _number(logprob))
+        for text, logprob in told.items()
+    )
+    return tuple(sorted(found, key=lambda it: -it.logprob))
+
+
+def _number(value: Any) -> float:
+    usable = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if usable and math.isfinite(value) else _LEAST
+
+
+class ServerLogprobs:
+    """Adds tokens to the texts in which they ended, and to none that was changed on the way.
+
+    Where secrets are taken out of a text, its tokens would still spell them.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[TokenLogprob] = []
+        self._said = self._shown = ""
+
+    def told(self, tokens: Sequence[TokenLogprob]) -> None:
+        """Take the tokens of a piece."""
+        self._waiting += tokens
+
+    def said(self, text: str) -> None:
+        """Take a text as the server sent it."""
+        if self._waiting:
+            self._said += text
+
+    def attached(self, events: Sequence[Any]) -> list[Any]:
+        """Return the events of a piece, the last text among them with the tokens so far."""
+        found = list(events)
+        if not self._waiting:
+            return found
+        if any(isinstance(it, ReasoningDelta) for it in found):
+            self._forget()
+        last = max((at for at, it in enumerate(found) if isinstance(it, TextDelta)), default=None)
+        self._shown += "".join(it.text for it in found if isinstance(it, TextDelta))
+        if not self._said.startswith(self._shown):
+            self._forget()
+        elif last is not None and self._shown == self._said:
+            found[last] = replace(found[last], logprobs=tuple(self._waiting))
+            self._forget()
+        return found
+
+    def _forget(self) -> None:
+        self._waiting.clear()
+        self._said = self._shown = ""

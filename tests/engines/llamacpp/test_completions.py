@@ -1,0 +1,164 @@
+"""What an API asks of an answer: prompts as they are, probabilities, penalties and biases."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import GrammarInvalid, MessageTooLong, Unsupported
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.types import ChatRequest, Event, PromptReady, Sampling, TextDelta, TokenLogprob
+from tests.engines.asking import GREEDY, ask, done_of, run, text_of
+from tests.engines.llamacpp.conftest import Load
+from tests.engines.llamacpp.drafting import STARTER_DRAFTER
+from tests.engines.llamacpp.random_models import STARTER
+
+QUESTION = ask("What can you do?", sampling=GREEDY, max_tokens=24)
+
+
+@pytest.fixture
+def starter(load: Load) -> LlamaCppEngine:
+    return load(context=512)
+
+
+def completed(engine: LlamaCppEngine, prompt: str | tuple[int, ...], **more: object) -> list[Event]:
+    values = {"sampling": GREEDY, "max_tokens": 16} | more
+    return run(engine, ChatRequest((), prompt=prompt, **values))  # type: ignore[arg-type]
+
+
+def told(events: list[Event]) -> list[TokenLogprob]:
+    return [it for event in events if isinstance(event, TextDelta) for it in event.logprobs]
+
+
+def with_sampling(**changes: object) -> ChatRequest:
+    return replace(QUESTION, sampling=replace(GREEDY, **changes))  # type: ignore[arg-type]
+
+
+def test_a_prompt_goes_in_as_it_is(starter: LlamaCppEngine) -> None:
+    prompt = "Hello, I can"
+    tokens = starter.tokenize(prompt, CancelToken())
+    events = completed(starter, prompt)
+    ready = events[0]
+    assert isinstance(ready, PromptReady)
+    assert ready.prompt_tokens == len(tokens)
+    assert text_of(completed(starter, tokens)) == text_of(events)
+    assert starter.measure(ChatRequest((), prompt=prompt), CancelToken()).total == len(tokens)
+
+
+def test_a_rendered_chat_is_answered_like_the_chat(starter: LlamaCppEngine) -> None:
+    loaded = starter._loaded
+    assert loaded is not None
+    rendered = loaded.prompter.write(QUESTION)
+    events = completed(starter, tuple(rendered.tokens), max_tokens=24)
+    assert text_of(events) == text_of(run(starter, QUESTION))
+
+
+def test_a_prompt_that_cannot_be_gone_on_from_is_refused(starter: LlamaCppEngine) -> None:
+    with pytest.raises(MessageTooLong, match="600 tokens"):
+        completed(starter, (1,) * 600)
+    with pytest.raises(Unsupported, match="no token"):
+        completed(starter, (10**9,))
+    with pytest.raises(Unsupported, match="nothing to go on"):
+        completed(starter, ())
+    assert text_of(completed(starter, "Hello"))
+
+
+def test_each_token_of_an_answer_has_its_probability(starter: LlamaCppEngine) -> None:
+    events = run(starter, with_sampling(logprobs=5))
+    tokens = told(events)
+    assert len(tokens) == done_of(events).usage.completion_tokens
+    assert b"".join(it.raw for it in tokens).decode() == text_of(events)
+    for token in tokens:
+        assert len(token.likeliest) == 5
+        assert token.likeliest[0].token == token.token
+        assert token.logprob == token.likeliest[0].logprob <= 0
+        assert [it.logprob for it in token.likeliest] == sorted(
+            (it.logprob for it in token.likeliest), reverse=True
+        )
+        assert sum(math.exp(it.logprob) for it in token.likeliest) <= 1 + 1e-6
+
+
+def test_probabilities_are_those_before_the_sampler(starter: LlamaCppEngine) -> None:
+    first = told(run(starter, with_sampling(logprobs=3)))[0]
+    grammar = f"root ::= [^{first.text[0]}]+"
+    hot = Sampling(2.0, seed=3, logprobs=3, grammar=grammar)
+    other = told(run(starter, replace(QUESTION, sampling=hot)))[0]
+    assert other.token != first.token
+    assert other.likeliest == first.likeliest
+    assert other.logprob < first.logprob
+    assert told(run(starter, QUESTION)) == []
+    none = told(run(starter, with_sampling(logprobs=0)))[0]
+    assert none == replace(first, likeliest=())
+
+
+def test_drafts_change_no_probability(load: Load) -> None:
+    drafted = load(STARTER, drafter=STARTER_DRAFTER, context=512)
+    request = replace(with_sampling(logprobs=2), max_tokens=60)
+    with_drafts = run(drafted, replace(request, mtp="on"))
+    assert done_of(with_drafts).mtp.accepted > 0
+    plain = told(run(drafted, replace(request, mtp="off")))
+    tokens = told(with_drafts)
+    assert [it.token for it in tokens] == [it.token for it in plain]
+    for one, other in zip(tokens, plain, strict=True):
+        assert one.logprob == pytest.approx(other.logprob, abs=1e-3)
+
+
+def test_a_stop_string_takes_its_tokens_with_it(starter: LlamaCppEngine) -> None:
+    whole = text_of(run(starter, QUESTION))
+    stop = whole[8:12]
+    events = run(starter, replace(with_sampling(logprobs=0), stop=(stop,)))
+    assert text_of(events) == whole[: whole.index(stop)]
+    assert len(b"".join(it.raw for it in told(events))) <= len(whole.encode())
+
+
+def test_a_bias_forbids_or_forces_a_token(starter: LlamaCppEngine) -> None:
+    first = told(run(starter, with_sampling(logprobs=2)))[0]
+    second = first.likeliest[1].token
+    forbidden = with_sampling(logprobs=2, logit_bias=((first.token, -100.0),))
+    assert told(run(starter, forbidden))[0].token == second
+    forced = with_sampling(logprobs=0, logit_bias=((second, 100.0),), temperature=1.0, seed=1)
+    tokens = told(run(starter, forced))
+    assert {it.token for it in tokens} == {second}
+    with pytest.raises(Unsupported, match="no token"):
+        run(starter, with_sampling(logit_bias=((-1, 1.0),)))
+    assert text_of(run(starter, QUESTION))
+
+
+def test_what_is_in_the_answer_becomes_less_likely(load: Load, random_llama: Path) -> None:
+    engine = load(random_llama, context=512)
+
+    def different(**changes: object) -> int:
+        sampling = replace(GREEDY, logprobs=0, **changes)  # type: ignore[arg-type]
+        events = completed(engine, (5, 6, 7), sampling=sampling, max_tokens=60)
+        return len({it.token for it in told(events)})
+
+    usual = different()
+    assert different(presence_penalty=100.0) > usual
+    assert different(frequency_penalty=100.0) > usual
+    assert different(frequency_penalty=-100.0) == 1
+
+
+def test_the_prompt_does_not_count_for_those_penalties(load: Load, random_llama: Path) -> None:
+    engine = load(random_llama, context=512)
+    loaded = engine._loaded
+    assert loaded is not None
+    every = tuple(range(loaded.model.vocabulary.size))[-500:]
+    greedy = replace(GREEDY, logprobs=0)
+    usual, penalised, repeating = (
+        told(completed(engine, every, sampling=sampling, max_tokens=1))
+        for sampling in (
+            greedy,
+            replace(greedy, presence_penalty=100.0, frequency_penalty=100.0),
+            replace(greedy, repeat_penalty=100.0, repeat_last_n=500),
+        )
+    )
+    assert usual[0].token == penalised[0].token != repeating[0].token
+
+
+def test_a_schema_and_a_grammar_are_refused_together(starter: LlamaCppEngine) -> None:
+    with pytest.raises(GrammarInvalid):
+        run(starter, with_sampling(grammar='root ::= "a"', schema="{}"))

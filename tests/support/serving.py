@@ -1,0 +1,68 @@
+"""A server for clients on loopback, over a scripted engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import httpx2
+from starlette.types import ASGIApp
+
+from app.core.network.serving import LOOPBACK, Address, ServeOptions
+from app.core.settings.fields import Settings
+from app.server.api import Api
+from app.server.server import Server
+from app.server.service import ApiService
+from app.services.api_keys import ApiKeys
+from app.store.api_clients import ApiClientStore
+from app.store.secrets import Secrets
+from tests.support.scripted import ScriptedEngine
+from tests.support.services import Services
+
+
+@dataclass
+class Served:
+    """A server that runs. app: what it serves. keys: who may ask, and who has."""
+
+    engine: ScriptedEngine
+    services: Services
+    url: str = ""
+    app: ASGIApp | None = None
+    settings: Settings = field(default_factory=Settings)
+    aliases: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> ApiKeys:
+        return ApiKeys(Secrets(), ApiClientStore(self.services.database))
+
+    def post(self, path: str, body: object) -> httpx2.Response:
+        return httpx2.post(self.url + path, json=body, timeout=30)
+
+    def get(self, path: str) -> httpx2.Response:
+        return httpx2.get(self.url + path, timeout=30)
+
+
+@contextmanager
+def serving(
+    services: Services, around: Callable[[ASGIApp], ASGIApp] = lambda app: app
+) -> Iterator[Served]:
+    """around: what the server's app is wrapped into."""
+    served = Served(services.engine, services)
+    service = ApiService(
+        services.answers,
+        services.library,
+        services.runtime,
+        lambda: served.settings,
+        lambda: served.aliases,
+    )
+    api = Api(service)
+    served.app = around(api.app)
+    options = ServeOptions(Address(LOOPBACK, 0), needs_token=False)
+    server = Server(served.app, options, served.keys, api.error_body)
+    server.start()
+    served.url = server.url
+    try:
+        yield served
+    finally:
+        server.stop()
