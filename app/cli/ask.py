@@ -89,7 +89,12 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
             tell_stay(app, answer.chat_id, settings, out, "--model")
         return app.answers.write(answer, settings, options, loading(app, out), cancel)
 
-    return print_answer(app, interruptible(work), out, args.think)
+    def told() -> Sequence[AttachedFile]:
+        if args.chat is None:
+            return files
+        return app.answers.files(app.chats.path(app.chats.chat(args.chat).id))
+
+    return print_answer(app, interruptible(work), out, args.think, files=told)
 
 
 def answer_built_in(app: App, out: Output) -> int:

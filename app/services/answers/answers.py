@@ -201,6 +201,10 @@ class Answers:
         """Return a path as a model sees it: questions with what stands there of their files."""
         return self._grounding.told(path)
 
+    def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
+        """Return all files of a path, against which its answers can be held."""
+        return self._grounding.files(path)
+
     def begin(self, answer: StoredMessage, told: WaitListener = lambda _: None) -> AnswerInProgress:
         """Join the queue for an answer that is asked for now; returns it, in progress.
 

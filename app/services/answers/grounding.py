@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -73,11 +73,20 @@ class Grounding:
     def untold(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
         """Return the files of a path that no answer before its last one was told as a whole."""
         whole = {it.document for message in path[:-1] for it in message.sources if not it.place}
+        return self._files(path, whole)
+
+    def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
+        """Return all files of a path, against which its answers can be held."""
+        return self._files(path, set())
+
+    def _files(
+        self, path: Sequence[StoredMessage], without: Container[str]
+    ) -> tuple[AttachedFile, ...]:
         names = {
             it.sha256: it.name
             for message in path
             for it in message.attachments
-            if it.sha256 not in whole
+            if it.sha256 not in without
         }
         found = self._documents.documents(names)
         return tuple(AttachedFile(names[it], found[it]) for it in names if it in found)

@@ -182,6 +182,27 @@ def test_files_are_kept_with_a_chat(hearth: Hearth, tmp_path: Path) -> None:
     assert not copy.exists(), "the next start removes what no chat has"
 
 
+def test_quotes_are_held_against_the_files(
+    hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = pdf(tmp_path / "oven.pdf", [["The oven takes 250", "degrees."], ["The end of it."]])
+    engine.pieces = [
+        "“oven takes 250 degrees” (oven.pdf, page 1), ",
+        "“oven takes 350 degrees” (page 1), ",
+        "“end of it” (page 1)",
+    ]
+    assert hearth("ask", "How hot?", "--file", str(path)) == 0
+    told = capsys.readouterr().err
+    assert "1 of 3 quotes stand in the files." in told
+    assert "Not in the files: “oven takes 350 degrees”" in told
+    assert "Not where the answer says, but in oven.pdf, page 2: “end of it”" in told
+    assert hearth("ask", "How hot?", "--file", str(path), "--json") == 0
+    citations = json.loads(capsys.readouterr().out)["citations"]
+    assert [it["verdict"] for it in citations] == ["found", "not_found", "elsewhere"]
+    (span,) = citations[0]["spans"]
+    assert (span["place"]["number"], span["start"], span["end"]) == (1, 4, 26)
+
+
 def test_a_file_that_cannot_be_read_asks_nothing(
     hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
