@@ -174,6 +174,7 @@ class ChatRequest:
     prompt: text or tokens to go on with as they are, without a chat template; then there are no
     messages.
     adapter: the name of one of `LoadPlan.adapters` to answer with; None is the model by itself.
+    guest: another program asks; the prompts of those who ask here are read first.
     """
 
     messages: tuple[Message, ...]
@@ -193,6 +194,7 @@ class ChatRequest:
     parallel_tools: bool = True
     prompt: str | tuple[int, ...] | None = None
     adapter: str | None = None
+    guest: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from app.cli.command import Command
 from app.cli.output import Output
 from app.cli.streams import read_file, read_line
 from app.core.home import from_home
-from app.core.network.serving import Address, Reach, ServeOptions
+from app.core.network.serving import Address, Reach, ServeOptions, ServerStatus
 from app.services.server_control import options_of
 
 if TYPE_CHECKING:
@@ -47,10 +47,11 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
                 "url": f"{status.url}/v1",
                 "token": token.secret.reveal() if token is not None else None,
                 "token_place": _place(token, args),
+                "elsewhere": [f"{it}/v1" for it in status.elsewhere],
                 "exposed": status.exposed,
                 "encrypted": status.encrypted,
             },
-            lambda: "\n".join(_lines(f"{status.url}/v1", token, args)),
+            lambda: "\n".join(_lines(status, token, args)),
         )
         if status.exposed and not status.encrypted:
             out.note(
@@ -79,6 +80,7 @@ def _options(app: App, args: argparse.Namespace) -> ServeOptions:
         ),
         needs_token=not args.no_token,
         names=(*options.names, *(it.lower() for it in args.name)),
+        beside=False,
     )
 
 
@@ -93,8 +95,12 @@ def _place(token: ServerToken | None, args: argparse.Namespace) -> str:
     return "given" if given else token.status.place
 
 
-def _lines(url: str, token: ServerToken | None, args: argparse.Namespace) -> Iterator[str]:
-    yield f"Listening at {url}; Ctrl-C ends it."
+def _lines(
+    status: ServerStatus, token: ServerToken | None, args: argparse.Namespace
+) -> Iterator[str]:
+    yield f"Listening at {status.url}/v1; Ctrl-C ends it."
+    for url in status.elsewhere:
+        yield f"For other computers: {url}/v1"
     place = _place(token, args)
     if token is None:
         yield "Every program on this computer may ask: there is no token."

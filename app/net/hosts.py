@@ -1,23 +1,12 @@
-"""Tells which hosts are this computer, and which proxy leads to others; asks no name server."""
+"""Tells which proxy leads to a host; asks no name server."""
 
 from __future__ import annotations
 
-import ipaddress
-
 from app.core.errors import ProxyRefused
+from app.core.network.hosts import LOCALHOST, is_loopback
 from app.net.endpoint import is_http
 
-LOCALHOST = "localhost"
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this computer: 127.0.0.0/8, ::1, localhost."""
-    if host.lower() == LOCALHOST:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+__all__ = ["LOCALHOST", "is_loopback", "proxy_for"]
 
 
 def proxy_for(scheme: str, host: str) -> str | None:

@@ -60,6 +60,21 @@ def port_of(listening: socket.socket) -> int:
     return int(listening.getsockname()[1])
 
 
+def addresses_here() -> tuple[str, ...]:
+    """List the IPv4 addresses at which other computers may reach this one."""
+    import psutil
+
+    up = {name for name, stats in psutil.net_if_stats().items() if stats.isup}
+    found = (
+        ipaddress.ip_address(it.address)
+        for name, addresses in psutil.net_if_addrs().items()
+        if name in up
+        for it in addresses
+        if it.family == socket.AF_INET
+    )
+    return tuple(str(it) for it in found if not it.is_loopback and not it.is_link_local)
+
+
 def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
     """Make the TLS of a server from files in PEM form. Raises CertificateRefused."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -104,7 +119,8 @@ class PatientProtocol(H11Protocol):
 
     uvicorn itself limits only the idle time between two requests. Here the head of a request has
     `HEAD_S` seconds to arrive, from the connection's beginning or from the head's first byte, and
-    what was sent has `STALL_S` seconds to be taken. A connection too many is ended at once.
+    what was sent has `STALL_S` seconds to be taken. Where there are too many connections, the one
+    that has asked for nothing longest makes room for a new one.
     """
 
     HEAD_S: float = 10.0
@@ -113,12 +129,12 @@ class PatientProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._head = self.loop.call_later(self.HEAD_S, transport.abort)
         self._stalled = self._head
+        self._silent_since = self.loop.time()
         super().connection_made(transport)
         # Told as soon as anything is not taken at once, and again when all of it is. With a limit
         # of 0, asyncio's TLS would wait for less than nothing.
         transport.set_write_buffer_limits(high=1, low=0)
-        if len(self.connections) > CONNECTIONS:
-            transport.abort()
+        self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head.cancel()
@@ -127,12 +143,14 @@ class PatientProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        # None before the first request, whatever its type says.
-        cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and not cycle.response_complete:
+        if self._is_answered:
             self._head.cancel()
         elif self._head.cancelled():
             self._head = self.loop.call_later(self.HEAD_S, self.transport.abort)
+
+    def on_response_complete(self) -> None:
+        self._silent_since = self.loop.time()
+        super().on_response_complete()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -141,3 +159,22 @@ class PatientProtocol(H11Protocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self._stalled.cancel()
+
+    @property
+    def _is_answered(self) -> bool:
+        """Whether a request has come that is not answered yet."""
+        # None before the first request, whatever its type says.
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def _make_room(self) -> None:
+        """Where there are too many connections, end the one that has asked for nothing longest.
+
+        Where all of them are being answered, that is this new one.
+        """
+        # One that was ended is among them until the event loop comes to it.
+        held = [it for it in self.connections if isinstance(it, PatientProtocol)]
+        held = [it for it in held if not it.transport.is_closing()]
+        if len(held) > CONNECTIONS:
+            silent = (it for it in held if it is not self and not it._is_answered)
+            min(silent, key=lambda it: it._silent_since, default=self).transport.abort()

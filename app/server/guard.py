@@ -25,7 +25,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.network.clients import ApiClient, ApiUse, endpoint_of
-from app.core.network.serving import is_loopback_host
+from app.core.network.hosts import is_loopback
 from engines.errors import UserError
 
 HEALTH: Final = "/health"
@@ -186,7 +186,7 @@ class ApiGuard:
                 return
             # A page cannot let an address lead elsewhere, only a name. With others in between, the
             # port may be another than here.
-            if is_loopback_host(host) and (port == scope["server"][1] or self._rules.exposed):
+            if is_loopback(host) and (port == scope["server"][1] or self._rules.exposed):
                 return
             if self._rules.exposed and _is_address(host):
                 return

@@ -12,8 +12,8 @@ import anyio
 import uvicorn
 from anyio.from_thread import start_blocking_portal
 
-from app.core.network.serving import Address, ServeOptions
-from app.net.listening import PatientProtocol, listen, port_of, server_tls
+from app.core.network.serving import EVERYWHERE, Address, ServeOptions
+from app.net.listening import PatientProtocol, addresses_here, listen, port_of, server_tls
 from app.server.guard import ApiGuard, ClientKeys, ErrorBody, Rules
 
 if TYPE_CHECKING:
@@ -77,6 +77,16 @@ class Server:
     def url(self) -> str:
         """Where it listens, without a path; with the port that it was given, once it runs."""
         return self._address.url(encrypted=self._options.encrypted)
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """Where other computers may reach it, likewise; none where it listens for this one."""
+        address = self._address
+        if address.is_loopback:
+            return ()
+        hosts = addresses_here() if address.host == EVERYWHERE else (address.host,)
+        encrypted = self._options.encrypted
+        return tuple(Address(it, address.port).url(encrypted=encrypted) for it in hosts)
 
     def start(self) -> None:
         """Listen; returns when requests are answered.

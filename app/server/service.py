@@ -53,7 +53,8 @@ class ApiService:
 
     From any thread. Only models on this computer can be asked, and only by id, name or alias: no
     path leads from a request to a file, and none to another server. settings: as they are now.
-    aliases: other names, and the models they stand for.
+    aliases: other names, and the models they stand for. guests: somebody else asks here as well,
+    and comes first.
     """
 
     def __init__(
@@ -63,12 +64,15 @@ class ApiService:
         runtime: Runtime,
         settings: Callable[[], Settings],
         aliases: Callable[[], Mapping[str, str]] = dict,
+        *,
+        guests: bool = False,
     ) -> None:
         self._answers = answers
         self._library = library
         self._runtime = runtime
         self._settings = settings
         self._aliases = aliases
+        self._guests = guests
 
     def models(self, access: Access) -> list[ApiModel]:
         """List what a client may ask, by id and by alias."""
@@ -102,7 +106,8 @@ class ApiService:
         Raises ModelUnknown, ModelBusy, EngineError, SettingsInvalid; Cancelled.
         """
         prepared = self._prepared(request.model, request.options, access)
-        asked = replace(request.onto(prepared.request), chat=session_of(request.shaped, access))
+        session = session_of(request.shaped, access)
+        asked = replace(request.onto(prepared.request), chat=session, guest=self._guests)
         whole = replace(prepared, request=asked)
         for number in range(request.count):
             events = self._answers.answer(whole, _unheard, cancel, for_client=True)
@@ -201,9 +206,9 @@ class ApiService:
             return look(lease)
 
     def _lease(self, prepared: Prepared, cancel: CancelToken) -> Lease:
-        return self._runtime.lease(
-            prepared.entry, prepared.load_options, _unheard, cancel, for_client=True
-        )
+        turn = self._runtime.queue.join(guest=self._guests)
+        entry, options = prepared.entry, prepared.load_options
+        return self._runtime.lease(entry, options, _unheard, cancel, turn, for_client=True)
 
 
 def session_of(request: ChatRequest, access: Access) -> str:

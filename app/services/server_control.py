@@ -27,6 +27,8 @@ class RunningServer(Protocol):
 
     @property
     def url(self) -> str: ...
+    @property
+    def elsewhere(self) -> tuple[str, ...]: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
 
@@ -61,7 +63,7 @@ class ServerControl:
             server.start()
             self._server, self._options = server, options
             self._status = ServerStatus(
-                server.url, not options.address.is_loopback, options.encrypted
+                server.url, server.elsewhere, not options.address.is_loopback, options.encrypted
             )
             return self._status
 

@@ -33,6 +33,6 @@ def api_server(
     def aliases() -> dict[str, str]:
         return aliases_named(settings.read().server_aliases)
 
-    service = ApiService(answers, library, runtime, settings.read, aliases)
+    service = ApiService(answers, library, runtime, settings.read, aliases, guests=options.beside)
     api = Api(service, metrics)
     return Server(api.app, options, keys, api.error_body)

@@ -190,6 +190,18 @@ class Dialect:
         alike = [it for it in ANY_CALLS if it != self.calls and begins.intersection(it.begins)]
         return CallReader((self.calls, *alike), tools, self._vocabulary, ids)
 
+    @property
+    def call_begins(self) -> tuple[str, ...]:
+        """The texts at which calls begin, with a SEAM before each marker that is a token."""
+        return self.calls.begins_of(self._vocabulary if self._knows_calls else frozenset())
+
+    @property
+    def call_token(self) -> str | None:
+        """The token that begins every call, None where it is more than one or text."""
+        begins = self.calls.begins
+        single = len(begins) == 1 and begins[0] in self.calls.tokens and not self.calls.bare
+        return begins[0] if single and begins[0] in self._vocabulary else None
+
     def begins_with_marker(self, text: str) -> bool:
         """Tell whether `text` is empty or begins with a token that stands for itself."""
         return not text or self._guard.begins(text, 0)

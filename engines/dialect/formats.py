@@ -152,7 +152,8 @@ class CallFormat:
     key, key_end, value, value_end: around an argument's name and value; a {key} is its name.
     typed: what parts an argument's name from the kind of its value. padded: a value has lines of
     its own.
-    quote: what stands around text. arguments: what JSON calls them.
+    quote: what stands around text. name_key, arguments: what JSON calls them; id_key an id before
+    them. listed: JSON has a list of calls.
     says: the name under which text stands where a call could. tokens: the single tokens in these
     markers. vllm: the parser of vLLM's that reads this format.
     """
@@ -177,7 +178,10 @@ class CallFormat:
     typed: str = ""
     padded: bool = False
     quote: str = ""
+    name_key: str = "name"
     arguments: str = "arguments"
+    id_key: str = ""
+    listed: bool = False
     says: str = ""
     tokens: tuple[str, ...] = ()
     vllm: str = ""
@@ -279,6 +283,7 @@ CALLS: Final = (
         "object",
         ("[TOOL_CALLS]",),
         plural=True,
+        listed=True,
         tokens=("[TOOL_CALLS]",),
         vllm="mistral",
     ),
@@ -514,6 +519,9 @@ CALLS: Final = (
         ("<|START_ACTION|>",),
         ends="<|END_ACTION|>",
         plural=True,
+        listed=True,
+        name_key="tool_name",
+        id_key="tool_call_id",
         arguments="parameters",
         tokens=("<|START_ACTION|>", "<|END_ACTION|>"),
         vllm="cohere_command3",
@@ -525,6 +533,8 @@ CALLS: Final = (
         ("Action:\n```json", "Action: ```json"),
         ends="```",
         plural=True,
+        listed=True,
+        name_key="tool_name",
         arguments="parameters",
     ),
     CallFormat(
@@ -534,6 +544,7 @@ CALLS: Final = (
         ("<TOOLCALL>",),
         ends="</TOOLCALL>",
         plural=True,
+        listed=True,
     ),
     CallFormat(
         "apertus",
@@ -542,6 +553,7 @@ CALLS: Final = (
         ("<|tools_prefix|>",),
         ends="<|tools_suffix|>",
         plural=True,
+        listed=True,
         arguments="",
         tokens=("<|tools_prefix|>", "<|tools_suffix|>"),
         vllm="apertus",
@@ -573,6 +585,7 @@ CALLS: Final = (
         ("<|tool_call|>", "functools"),
         ends="<|/tool_call|>",
         plural=True,
+        listed=True,
         tokens=("<|tool_call|>", "<|/tool_call|>"),
         vllm="phi4_mini_json",
     ),
@@ -582,6 +595,7 @@ CALLS: Final = (
         "object",
         ("functools",),
         plural=True,
+        listed=True,
         vllm="phi4_mini_json",
     ),
     CallFormat(
@@ -590,6 +604,7 @@ CALLS: Final = (
         "object",
         ("<|tool_call|>",),
         plural=True,
+        listed=True,
         tokens=("<|tool_call|>",),
         vllm="granite",
     ),
@@ -633,6 +648,7 @@ CALLS: Final = (
         ("<tool_calls>",),
         ends="</tool_calls>",
         plural=True,
+        listed=True,
     ),
     QWEN_XML,
     GLM,

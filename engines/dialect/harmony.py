@@ -66,7 +66,9 @@ class ChannelSplitter:
 
     def _step(self, deltas: list[Delta]) -> bool:
         if self._in_header:
-            header, found, rest = self._held.partition(self._message)
+            # A header to a tool may be led by a grammar, which knows letters and no tokens.
+            message = self._message if self._calls is None else "<|message|>"
+            header, found, rest = self._held.partition(message)
             if found:
                 words = header.rpartition(self._channel)[2].split()
                 self._name = words[0].replace(SEAM, "") if words else _FINAL

@@ -176,13 +176,17 @@ def written(form: CallFormat, calls: Sequence[ToolCall]) -> str:
         return f"{form.begins[0]}{told}{form.ends}"
     if form.style != "object":
         form = HERMES
-    objects = [
-        json.dumps({"name": it.name, form.arguments: arguments_of(it)}, ensure_ascii=False)
-        for it in calls
-    ]
-    if form.plural:
+    objects = [json.dumps(_object(form, it, at), ensure_ascii=False) for at, it in enumerate(calls)]
+    if form.listed:
         return f"{form.begins[0]}[{', '.join(objects)}]{form.ends}"
     return "\n".join(f"{form.begins[0]}\n{it}\n{form.ends}" for it in objects)
+
+
+def _object(form: CallFormat, call: ToolCall, number: int) -> dict[str, Any]:
+    if not form.arguments:
+        return {call.name: arguments_of(call)}
+    before = {form.id_key: str(number)} if form.id_key else {}
+    return {**before, form.name_key: call.name, form.arguments: arguments_of(call)}
 
 
 def _keywords(call: ToolCall) -> str:

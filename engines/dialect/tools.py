@@ -311,17 +311,18 @@ class CallReader:
         if self._text[0] != "{":
             raise _NoCall
         self._take(1)
-        read = _Object(form)
+        read, closed = _Object(form), False
         while (yield from self._blank(also=",")):
             if self._text[0] == "}":
                 self._take(1)
+                closed = True
                 break
             if read.begun and self._text[0] != '"':
                 break  # its last bracket is missing
             yield from self._member(read)
             read.first = False
         if not read.begun:
-            if not read.name:
+            if not read.name or not (closed or read.arguments):
                 raise _NoCall
             self._start(read.name, read.id)
             self._more(read.arguments or "{}")

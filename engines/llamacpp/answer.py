@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from secrets import token_hex
 from time import perf_counter
 
 from engines.cancel import CancelToken
 from engines.dialect import CallReader
 from engines.errors import Cancelled
+from engines.llamacpp.cache import KvCache
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
-from engines.llamacpp.loaded import AnswerSlot, Loaded
+from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
-from engines.llamacpp.steered import steered
+from engines.llamacpp.steered import CallGuide, steered
 from engines.llamacpp.writer import Writer
 from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
 
@@ -38,11 +41,12 @@ def answer(
             yield PromptReady(0, 0)
             yield _nothing(loaded, request, seed)
             return
+        calls = CallGuide(loaded, request, prompt) if _may_call(request) else None
         with (
-            closing(_sampler(loaded, request, prompt, seed)) as sampler,
-            loaded.slot(prompt.tokens, request.chat, request.mtp) as slot,
+            closing(_sampler(loaded, request, prompt, seed, calls)) as sampler,
+            loaded.slot(prompt.tokens, request) as (slot, speculation),
         ):
-            it = _Answer(loaded, slot, request, prompt, sampler, cancel)
+            it = _Answer(loaded, slot.cache, speculation, request, prompt, sampler, cancel)
             yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
             try:
                 with closing(it.draw()) as tokens:
@@ -54,7 +58,7 @@ def answer(
                     yield from it.finish()
             finally:
                 it.remember()
-            yield it.done(began, seed)
+            yield replace(it.done(began, seed), notes=_notes(calls))
 
 
 class _Answer:
@@ -66,30 +70,31 @@ class _Answer:
     def __init__(
         self,
         loaded: Loaded,
-        slot: AnswerSlot,
+        cache: KvCache,
+        speculation: Speculation | None,
         request: ChatRequest,
         prompt: Prompt,
         sampler: Sampler,
         cancel: CancelToken,
     ) -> None:
         self._loaded = loaded
-        self._cache = slot.cache
+        self._cache = cache
         self._request = request
         self._prompt = prompt
         self._piece = loaded.model.vocabulary.piece
         # In a prompt as it is, markers mean nothing.
         self._markers = loaded.markers if request.prompt is None else {}
         self._tokens: list[int] = []
-        self.cached = len(slot.cache.tokens)
-        with loaded.scheduler.alone():
-            self._speculation = _speculation(slot, request)
+        self.cached = len(cache.tokens)
+        self._speculation = speculation
         self.decoding = Decoding(
             loaded.context,
-            slot.cache,
+            cache,
             loaded.model.vocabulary,
             sampler,
-            self._speculation,
+            speculation,
             cancel,
+            guest=request.guest,
         )
         stops = (*request.stop, *(loaded.dialect.stops if request.prompt is None else ()))
         calls = _call_reader(loaded, request)
@@ -167,37 +172,48 @@ def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
     )
 
 
-def _sampler(loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int) -> Sampler:
+def _sampler(
+    loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int, calls: CallGuide | None
+) -> Sampler:
     """Open the sampler of this answer. Raises GrammarInvalid, Unsupported."""
+    native, model, sampling = loaded.native, loaded.model, request.sampling
+    marker = loaded.dialect.call_token
+    if calls is not None and calls.required:
+        sampling = replace(sampling, grammar=None, schema=None)  # it is a call and no answer
+    elif calls is not None and sampling.guided:
+        sampling = replace(sampling, grammar=calls.beside(sampling), schema=None)
+    elif request.tools and request.tool_choice == "none" and marker is not None:
+        banned = (model.vocabulary.token_of(marker) or 0, -math.inf)
+        sampling = replace(sampling, logit_bias=(*sampling.logit_bias, banned))
     begun: list[int] = []
     last = request.messages[-1] if request.prompt is None else None
-    if request.sampling.guided and last is not None and last.role == "assistant":
+    if sampling.guided and last is not None and last.role == "assistant":
         # The grammar also holds for what is gone on with.
-        begun = loaded.model.vocabulary.tokenise(last.text)
-    native, model, sampling = loaded.native, loaded.model, request.sampling
-    sampler = open_sampler(native, model, sampling, seed, prior=prompt.tokens, begun=begun)
+        begun = model.vocabulary.tokenise(last.text)
+    sampler = open_sampler(
+        native, model, sampling, seed, prior=prompt.tokens, begun=begun, later=calls is not None
+    )
     if request.prompt is None:
-        sampler = steered(loaded, request, prompt, sampler)
+        sampler = steered(loaded, request, prompt, sampler, calls)
     if sampling.logprobs is None:
         return sampler
     return LogprobSampler(native, model, sampler, sampling.logprobs)
 
 
+def _notes(calls: CallGuide | None) -> tuple[str, ...]:
+    free = ", ".join(calls.free) if calls is not None else ""
+    return (f"No grammar can say what arguments these tools take: {free}.",) if free else ()
+
+
+def _may_call(request: ChatRequest) -> bool:
+    return bool(request.tools) and request.tool_choice != "none" and request.prompt is None
+
+
 def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
     """Make the reader of this answer's calls; None where it may ask for no tool."""
-    if not request.tools or request.tool_choice == "none":
+    if not _may_call(request):
         return None
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
-
-
-def _speculation(slot: AnswerSlot, request: ChatRequest) -> Speculation | None:
-    """Begin the drafting of this answer; None if nothing shall or can draft."""
-    if request.mtp != "off":
-        slot.choose(request.mtp)
-    if slot.speculation is None:
-        return None
-    slot.speculation.begin(request.mtp, request.depth, slot.cache.tokens)
-    return slot.speculation if slot.speculation.drafts(request.mtp) else None
 
 
 def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:

@@ -61,6 +61,7 @@ class Decoding:
     while nobody else works in the context.
 
     speculation: what drafts for this answer, None if nothing does.
+    guest: its prompt is read behind those of others.
     finish: why it ended, once it has.
     prefill_s, decode_s: seconds spent on the prompt, and on all tokens after the first; with what
     drafts take beside evaluating.
@@ -76,6 +77,8 @@ class Decoding:
         sampler: Sampler,
         speculation: Speculation | None,
         cancel: CancelToken,
+        *,
+        guest: bool = False,
     ) -> None:
         self._context = context
         self._cache = cache
@@ -83,6 +86,7 @@ class Decoding:
         self._sampler = sampler
         self._speculation = speculation
         self.cancel = cancel
+        self.guest = guest
         self.sequence = cache.sequence
         self.finish: FinishReason = "stop"
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
@@ -206,16 +210,25 @@ class Decoding:
         self._pending = [*known[len(self._cache.tokens) :], *rest]
         self._stops = self._stops or [len(known)]
 
+    @property
+    def holds_too_much(self) -> bool:
+        """Whether the cache has more than an answer that ends here leaves there."""
+        return self._speculation is not None and self._end() < len(self._cache.tokens)
+
     def settle(self) -> None:
         """Leave the cache as an answer that ends here leaves it."""
+        self._cut(self._end())
+
+    def _end(self) -> int:
+        """Return how many tokens the cache may have of an answer that ends here."""
         run, given = self._latest, self._given
         if run is None or self.error is not None:
-            return
+            return len(self._cache.tokens)
         # Whether the last token that was given out was evaluated, too, or is followed by an end.
         followed = run.first >= given or (
             run.finish == "stop" and given == run.first + len(run.tokens)
         )
-        self._cut(given if followed else given - 1)
+        return given if followed else given - 1
 
     def _read(self, prompt: Sequence[int], stable: int) -> None:
         """Note what of a prompt is to be evaluated, and where evaluations have to end.

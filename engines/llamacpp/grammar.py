@@ -39,7 +39,7 @@ class TooAmbiguous(Exception):
     """A grammar leaves more ways to go on than llama.cpp could hold."""
 
 
-@lru_cache(maxsize=4)  # a grammar usually comes back with the next message
+@lru_cache(maxsize=16)  # a grammar usually comes back with the next message
 def require_grammar(text: str) -> None:
     """Refuse a grammar that llama.cpp could not read or follow. Raises GrammarInvalid."""
     try:

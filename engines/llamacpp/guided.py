@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from engines.errors import GrammarInvalid
@@ -31,14 +30,19 @@ def open_sampler(
     seed: int,
     prior: Sequence[int],
     begun: Sequence[int] = (),
+    *,
+    later: bool = False,
 ) -> Sampler:
     """Open the sampler of an answer. Raises GrammarInvalid, Unsupported.
 
     prior: tokens of the prompt, of which the last `repeat_last_n` count as repetition.
     begun: those at its end with which the answer has begun; the grammar covers them, too.
+    later: a grammar may come to hold in the middle of the answer; then it is a GuidedSampler.
     """
     if sampling.guided:
         return _open_guided(native, model, sampling, seed, prior, begun)
+    if later:
+        return GuidedSampler(native, model.vocabulary.size, sampling, seed, prior, None)
     if sampling.temperature <= 0 and not weighs(sampling):
         return Greedy(native, model.vocabulary.size)
     return ChainSampler(native, model.vocabulary.size, sampling, seed, prior)
@@ -68,7 +72,7 @@ def _open_guided(
 
 
 class GuidedSampler(ChainSampler):
-    """Draws tokens that follow a grammar; it owns the guide.
+    """Draws tokens that follow a grammar, as long as there is one; it owns the guide.
 
     To ask the grammar about every token of the vocabulary takes longer than all else. So the chain
     draws from all tokens first, and only if the one it drew is not allowed it draws again from
@@ -82,45 +86,54 @@ class GuidedSampler(ChainSampler):
         sampling: Sampling,
         seed: int,
         prior: Sequence[int],
-        guide: GrammarState,
+        guide: GrammarState | None,
     ) -> None:
         super().__init__(native, vocabulary_size, sampling, seed, prior)
         self._guide = guide
-        self._guiding = True
+        self._guiding = guide is not None
         self._logits = Logits(native.api, vocabulary_size)
         self._candidates = _token_data(vocabulary_size)
         self._candidates["id"] = range(vocabulary_size)
         self._ids = self._candidates["id"].copy()
 
     def draw(self, context: Context, row: int = -1) -> int:
-        token = self._draw(context, row, guided=False)
-        if self._guiding and not self._guide.allows(token):
-            token = self._draw(context, row, guided=True)
+        if self._guide is None or not self._guiding:
+            return super().draw(context, row)
+        token = self._draw(context, row, None)
+        if not self._guide.allows(token):
+            token = self._draw(context, row, self._guide)
         self.take(token)
         return token
 
     def take(self, token: int) -> None:
-        if self._guiding:
+        if self._guide is not None and self._guiding:
             self._guide.accept(token)
         super().take(token)
 
     def guide(self, *, on: bool) -> None:
         self._guiding = on
 
-    def _draw(self, context: Context, row: int, *, guided: bool) -> int:
+    def follow(self, guide: GrammarState) -> None:
+        """Follow another grammar from here on; it is owned from now on."""
+        if self._guide is not None:
+            self._guide.close()
+        self._guide = guide
+
+    def _draw(self, context: Context, row: int, guide: GrammarState | None) -> int:
         api, candidates = self._api, self._candidates
         candidates["id"] = self._ids
         candidates["logit"] = self._logits.row(context.pointer, row)
         array = _token_data_array(api, candidates)
-        if guided:
-            self._guide.restrict(array)
+        if guide is not None:
+            guide.restrict(array)
         api.llama_sampler_apply(self._chain, ctypes.byref(array))
         # The chain has sorted and cut what it was given, in place.
         return int(candidates["id"][array.selected])
 
     def close(self) -> None:
         super().close()
-        self._guide.close()
+        if self._guide is not None:
+            self._guide.close()
 
 
 class GrammarState:
@@ -133,8 +146,7 @@ class GrammarState:
         require_grammar(grammar)
         api = self._api = native.api
         vocabulary = api.llama_model_get_vocab(model.pointer)
-        texts = map(api.llama_vocab_get_text, repeat(vocabulary), range(model.vocabulary.size))
-        if any(len(text) > _LONGEST_TOKEN for text in texts):
+        if model.vocabulary.longest > _LONGEST_TOKEN:
             raise invalid("Some tokens of this model are too long to be checked against a grammar.")
         with native.log.watch() as complaints:
             self._grammar = api.llama_sampler_init_grammar(

@@ -62,8 +62,10 @@ def numbers(bounds: Bounds, places: int | None = None) -> str:
     if bounds.none and places is None:
         return NUMBER
     least, most = _closed(bounds)
-    whole = max(len(str(abs(int(least)))), len(str(abs(int(most)))))
-    # More digits than a double has could be rounded up to a bound that is excluded.
+    # More digits than a double has could be rounded to a bound that is excluded; far from all
+    # bounds they harm nothing, so a missing one has no say.
+    given = (bound for bound in (bounds.least, bounds.most) if bound is not None)
+    whole = max((len(str(abs(int(bound)))) for bound in given), default=1)
     left = max(1, MOST_DIGITS - 1 - whole) if places is None else places
     found = []
     if least < 0:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from engines.errors import GrammarInvalid
 from engines.llamacpp.grammar import ROOT, require_grammar
@@ -98,8 +98,10 @@ def grammar_of(schema: str) -> str:
     if len(schema) > MAX_LENGTH:
         raise _invalid(f"It is longer than {MAX_LENGTH} characters.")
     try:
-        read = json.loads(schema)
+        read = json.loads(schema, parse_constant=_no_number)
         _require_depth(read)
+        # No text has half a character, and JSON has no number without an end.
+        json.dumps(read, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _invalid("It is no JSON, or too deep.") from error
     if not isinstance(read, dict | bool):
@@ -112,6 +114,10 @@ def grammar_of(schema: str) -> str:
             "Written as a grammar it is too large, or never ends: a part of it may need itself."
         ) from error
     return written
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 class _Writer:

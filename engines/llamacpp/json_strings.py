@@ -8,7 +8,7 @@ what is written pleases them all. As in a schema, a pattern without anchors may 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, NoReturn
@@ -174,6 +174,9 @@ def matching(pattern: str, least: int = 0, most: int | None = None, *, whole: bo
         if piece.least < least or (
             most is not None and (not closed or piece.most is None or piece.most > most)
         ):
+            if closed and (narrowed := _narrowed(piece.parts, least, most)) is not None:
+                written.append(narrowed)
+                continue
             raise NoPattern("It cannot be kept together with a length.")
         before = "" if from_start else f"{ANY}* "
         written.append(f"{before}{piece.text}{'' if to_end else f' {ANY}*'}")
@@ -186,13 +189,31 @@ def matching(pattern: str, least: int = 0, most: int | None = None, *, whole: bo
 class _Piece:
     """A part of a pattern: how it is written, and how many characters it has.
 
-    repeated: where it is one set, how that is written and how often it comes.
+    repeated: where it is one set, how that is written and how often it comes. parts: those of a
+    sequence.
     """
 
     text: str
     least: int
     most: int | None
     repeated: tuple[str, int, int | None] | None = None
+    parts: tuple[_Piece, ...] = ()
+
+
+def _narrowed(parts: Sequence[_Piece], least: int, most: int | None) -> str | None:
+    """Write a sequence of these lengths, kept by how often one set comes; None if none can."""
+    for at, part in enumerate(parts):
+        others = [*parts[:at], *parts[at + 1 :]]
+        longest = [it.most for it in others if it.most is not None]
+        if part.repeated is None or (most is not None and len(longest) < len(others)):
+            continue
+        item, fewest, often = part.repeated
+        fewest = max(fewest, least - sum(it.least for it in others))
+        often = _least_of(often, None if most is None else most - sum(longest))
+        if often is None or fewest <= often:
+            texts = [it.text for it in parts]
+            return " ".join([*texts[:at], times(item, fewest, often), *texts[at + 1 :]])
+    return None
 
 
 class _Pattern:
@@ -244,6 +265,7 @@ class _Pattern:
             " ".join(piece.text for piece in pieces) or '""',
             sum(piece.least for piece in pieces),
             None if None in mosts else sum(most for most in mosts if most is not None),
+            parts=tuple(pieces),
         )
 
     def _atom(self, char: str) -> _Piece:

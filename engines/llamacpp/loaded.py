@@ -32,7 +32,7 @@ from engines.llamacpp.speculative.drafting import Drafting, Draftings, open_draf
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.models.gguf.header import GgufHeader
 from engines.models.pairing import mtp_advice
-from engines.types import LoadedModel, LoadPlan, MtpMode, Sampling
+from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,16 @@ class AnswerSlot:
         self._answers = 0
         self.drafting.watch(flag)
 
-    def choose(self, mode: MtpMode) -> None:
+    def begin(self, mode: MtpMode, depth: int | None) -> Speculation | None:
+        """Begin the drafting of an answer; returns what drafts, None if nothing shall or can."""
+        if mode != "off":
+            self._choose(mode)
+        if self.speculation is None:
+            return None
+        self.speculation.begin(mode, depth, self.cache.tokens)
+        return self.speculation if self.speculation.drafts(mode) else None
+
+    def _choose(self, mode: MtpMode) -> None:
         """Choose what drafts the next answer: who promises most, each now and then in its turn."""
         if len(self.able) < 2 or self.speculation is None:
             return
@@ -120,8 +129,12 @@ class Loaded:
         return self.slots[0].cache.known(chat)
 
     @contextmanager
-    def slot(self, prompt: Sequence[int], chat: str | None, mode: MtpMode) -> Iterator[AnswerSlot]:
+    def slot(
+        self, prompt: Sequence[int], request: ChatRequest
+    ) -> Iterator[tuple[AnswerSlot, Speculation | None]]:
         """Have a slot for one answer, whose cache holds what it can of the prompt.
+
+        Yields it with what drafts for this answer, None if nothing shall or can.
 
         Raises NotEnoughMemory or EngineFailed; where this is `lost` then, it must be closed.
         """
@@ -133,17 +146,17 @@ class Loaded:
                     "Choose a model.",
                 )
             if not any(slot.busy for slot in self.slots):
-                self.suit(mode)
-            slot = self._choose(prompt, chat)
-            slot.cache.reuse(prompt, chat)
+                self.suit(request.mtp)
+            slot = self._choose(prompt, request.chat)
+            slot.cache.reuse(prompt, request.chat)
+            speculation = slot.begin(request.mtp, request.depth)
             slot.busy = True
             self._used += 1
             slot.used = self._used
         try:
-            yield slot
+            yield slot, speculation
         finally:
-            with self.scheduler.alone():
-                slot.busy = False
+            slot.busy = False
 
     def _choose(self, prompt: Sequence[int], chat: str | None) -> AnswerSlot:
         """Choose the free slot that has most of the prompt, and is the chat's or loses little else.

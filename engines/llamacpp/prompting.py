@@ -156,9 +156,10 @@ class Prompter:
         cancel: CancelToken | None,
     ) -> Prompt:
         messages = conversation.without(request.messages, left)
-        rendered = self._dialect.render(
-            messages, request.thinking, request.effort, request.tools, cancel
-        )
+        tools = request.tools
+        if request.tool_choice == "none" and self._dialect.call_token is None:
+            tools = ()  # only one that begins with a token can be kept from asking for them
+        rendered = self._dialect.render(messages, request.thinking, request.effort, tools, cancel)
         tokens = self._tokens(rendered.text, held)
         if not tokens:
             # llama.cpp ends the process when it is asked to go on from nothing.

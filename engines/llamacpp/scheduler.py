@@ -1,8 +1,9 @@
 """The loop: at each step one evaluation for all answers that are ready, then each of them draws.
 
 A step has the next token of every answer that is being written, with its drafts. What is left of
-the batch goes to slices of the prompts that wait, first come, first served. So a long prompt makes
-no answer wait longer than one slice takes, and an answer by itself is the case of one.
+the batch goes to slices of the prompts that wait, first come, first served; only those of guests
+wait for all others. So a long prompt makes no answer wait longer than one slice takes, and an
+answer by itself is the case of one.
 
 There is no thread for this. Whoever waits for a token runs a step for all, unless another one does,
 and only one at a time works in the context. An answer whose reader has come for its next token goes
@@ -103,8 +104,10 @@ class Scheduler:
             with self._changed:
                 if answer in self._ready:
                     self._ready.remove(answer)
-            with self.alone():
-                answer.settle()
+                self._changed.wait_for(lambda: answer not in self._stepping)
+            if answer.holds_too_much:
+                with self.alone():
+                    answer.settle()
 
     def _next_run(self, answer: Decoding) -> DrawnRun | None:
         """Return the next tokens of an answer; None where a cancel came first.
@@ -157,17 +160,20 @@ class Scheduler:
     def _end(self, step: Sequence[Decoding]) -> None:
         """End a step: who reads a prompt, or has a reader that waits, is ready for the next."""
         with self._changed:
+            going_on = []
             for answer in step:
                 if answer.error is not None or answer.cancel.cancelled:
                     continue
                 if not answer.runs:
-                    self._ready.append(answer)
+                    going_on.append(answer)
                     continue
                 run = answer.runs[-1]
                 if answer.waits and len(run.tokens) == 1 and run.finish is None:
                     run.offered = True
                     answer.waits = False
-                    self._ready.append(answer)
+                    going_on.append(answer)
+            # Who has come meanwhile comes behind them.
+            self._ready[:0] = going_on
             self._stepping = ()
             self._working = False
             self.flag.clear()
@@ -176,7 +182,7 @@ class Scheduler:
     def _run(self, step: Sequence[Decoding]) -> None:
         """Evaluate a part of each answer in one call, and have each draw."""
         writing = [answer for answer in step if not answer.reads]
-        reading = [answer for answer in step if answer.reads]
+        reading = sorted((answer for answer in step if answer.reads), key=_is_guest)
         room = self._context.batch_size
         most = room // (len(writing) + bool(reading)) if step else room
         parts: dict[Decoding, BatchPart] = {}
@@ -230,6 +236,10 @@ class Scheduler:
             if self._stepping and all(answer.cancel.cancelled for answer in self._stepping):
                 self.flag.set()
             self._changed.notify_all()
+
+
+def _is_guest(answer: Decoding) -> bool:
+    return answer.guest
 
 
 def _sequence(entry: tuple[Decoding, BatchPart]) -> int:

@@ -1,39 +1,152 @@
-"""A sampler that keeps an answer on its course: budget and beginning of the reasoning, grammar.
+"""A sampler that keeps an answer on its course: reasoning and its budget, grammar, calls.
 
 Forced tokens are drawn like any others, one after the other in the order of the text. So a draft
 counts only if it is the very token, and the KV cache, the penalties and the text of the answer are
 what they would be had the model written it.
+
+Once a model begins to ask for a tool, what follows is a call: of one of the tools that it was
+offered, with arguments that follow its schema. Until then a grammar of calls does not hold.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engines.dialect import CallReader
 from engines.dialect.course import Course
+from engines.dialect.formats import CallFormat
+from engines.dialect.splitter import Delta
+from engines.errors import GrammarInvalid
+from engines.llamacpp.calling import (
+    CallGrammar,
+    answer_or_calls,
+    arguments_grammar,
+    call_grammar,
+)
 from engines.llamacpp.context import Context
+from engines.llamacpp.guided import GrammarState, GuidedSampler
+from engines.llamacpp.json_schema import grammar_of
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.writer import seamed
-from engines.text import Utf8Decoder
-from engines.types import ChatRequest
+from engines.text import SEAM, Utf8Decoder, held_back
+from engines.types import ChatRequest, Sampling, TextDelta, ToolCallDelta
 
 
-def steered(loaded: Loaded, request: ChatRequest, prompt: Prompt, sampler: Sampler) -> Sampler:
-    """Return the sampler, steered if there is anything to steer."""
+class CallGuide:
+    """Finds where an answer begins to ask for tools, and what holds from there on.
+
+    required: the answer has to ask. Raises GrammarInvalid where no grammar can be written.
+    """
+
+    def __init__(self, loaded: Loaded, request: ChatRequest, prompt: Prompt) -> None:
+        self._loaded = loaded
+        dialect = loaded.dialect
+        self.required = request.tool_choice == "required"
+        tools = [it for it in request.tools if request.only_tool in ("", it.name)]
+        self._tools = {it.name: it for it in tools}
+        form = dialect.calls
+        self._channels = form.style == "channel"
+        bare = form.bare and (self.required or request.sampling.guided)
+        self._grammar = call_grammar(
+            replace(form, ends="") if bare else form, tools, parallel=request.parallel_tools
+        )
+        self._begins = dialect.call_begins
+        self._text = ""
+        self.reader = CallReader((form,)) if self._channels else None
+        self._found = False
+        self._begin = self._beginning(form, prompt)
+        tokenise = loaded.model.vocabulary.tokenise
+        self.opening = tokenise(self._begin) if self.required else None
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The tools whose arguments no grammar can hold to their schema."""
+        return tuple(dict.fromkeys(self._grammar.free))
+
+    def beside(self, sampling: Sampling) -> str:
+        """Return the grammar of an answer as it was asked for, or of calls in its place."""
+        told = sampling.schema
+        answer = (sampling.grammar or "") if told is None else grammar_of(told)
+        return answer_or_calls(answer, self._begin.lstrip(), self._grammar)
+
+    def _beginning(self, form: CallFormat, prompt: Prompt) -> str:
+        """Return what begins calls, behind the reasoning if there is any."""
+        rendered = prompt.rendered
+        reasons = rendered.begins == "reasoning" or rendered.expected
+        if self._channels:
+            start = "<|start|>assistant" if reasons else ""
+            return f"{start}<|channel|>commentary to=functions."
+        written = self._loaded.dialect.format
+        gap = written.gap if written is not None and reasons else ""
+        return gap + ("" if form.bare else form.begins[0])
+
+    def saw(self, deltas: Sequence[Delta], *, opened: bool) -> tuple[CallGrammar, str] | None:
+        """Take the next part of an answer; returns the grammar that holds from here, if one does.
+
+        With it comes the text that it holds for and that has been written already. opened: what
+        has to begin the answer is written.
+        """
+        if self._found:
+            return None
+        if self.required:
+            self._found = opened
+            return (self._grammar, "") if opened else None
+        for delta in deltas:
+            if isinstance(delta, ToolCallDelta) and delta.name in self._tools:
+                self._found = True
+                return arguments_grammar(self._tools[delta.name]), ""
+            if isinstance(delta, TextDelta):
+                self._text += delta.text
+        for marker in self._begins:
+            _, found, rest = self._text.partition(marker)
+            if found:
+                self._found = True
+                return self._grammar, rest.replace(SEAM, "")
+        kept = held_back(self._text, self._begins)
+        self._text = self._text[len(self._text) - kept :]
+        return None
+
+
+def steered(
+    loaded: Loaded,
+    request: ChatRequest,
+    prompt: Prompt,
+    sampler: Sampler,
+    calls: CallGuide | None = None,
+) -> Sampler:
+    """Return the sampler, steered if there is anything to steer. calls: asks for tools."""
     dialect = loaded.dialect
     guided = request.sampling.guided
-    if dialect.format is None or (request.thinking_budget is None and not guided):
+    budget = request.thinking_budget if dialect.format is not None else None
+    if calls is None and (dialect.format is None or (budget is None and not guided)):
         return sampler
     rendered, tokenise = prompt.rendered, loaded.model.vocabulary.tokenise
     # Before a grammar the model cannot be left to begin its reasoning or not.
+    guided = guided or (calls is not None and calls.required)
     begins = guided and rendered.begins == "start" and rendered.expected
-    first = tokenise(dialect.format.opens[0]) if begins and _announces(loaded) else []
+    form = dialect.format
+    first = tokenise(form.opens[0]) if form is not None and begins and _announces(loaded) else []
     course = Course(
-        dialect.splitter(rendered),
+        dialect.splitter(rendered, calls.reader if calls is not None else None),
         first=first,
-        closing=tokenise(dialect.format.end),
-        budget=request.thinking_budget,
+        closing=tokenise(_closing(loaded, calls)),
+        budget=budget,
+        opening=calls.opening if calls is not None else None,
     )
-    return Steered(sampler, course, loaded)
+    return Steered(sampler, course, loaded, calls)
+
+
+def _closing(loaded: Loaded, calls: CallGuide | None) -> str:
+    """Return what ends the reasoning; where a call has to follow, that begins the answer."""
+    form = loaded.dialect.format
+    if form is None:
+        return ""
+    if calls is not None and calls.required:
+        return "<|end|>" if form.channels else form.closes[0]
+    return form.end
 
 
 def _announces(loaded: Loaded) -> bool:
@@ -45,12 +158,18 @@ def _announces(loaded: Loaded) -> bool:
 class Steered:
     """A sampler that forces tokens where the answer's course demands it; owns the one it steers."""
 
-    def __init__(self, sampler: Sampler, course: Course, loaded: Loaded) -> None:
+    def __init__(
+        self, sampler: Sampler, course: Course, loaded: Loaded, calls: CallGuide | None = None
+    ) -> None:
         self._sampler = sampler
         self._course = course
+        self._loaded = loaded
+        self._calls = calls
+        self._calling = False
         self._characters = Utf8Decoder()
         self._piece = loaded.model.vocabulary.piece
         self._markers = loaded.markers
+        self._follow(())
         sampler.guide(on=course.answering)
 
     def draw(self, context: Context, row: int = -1) -> int:
@@ -61,9 +180,27 @@ class Steered:
             self._sampler.take(token)
         marker = self._markers.get(token, "")
         text = "" if marker else self._characters.feed(self._piece(token))
-        self._course.saw(seamed(text + marker, marker))
-        self._sampler.guide(on=self._course.answering)
+        self._follow(self._course.saw(seamed(text + marker, marker)))
+        self._sampler.guide(on=self._calling or self._course.answering)
         return token
+
+    def _follow(self, deltas: Sequence[Delta]) -> None:
+        """Follow the grammar of calls from where they begin."""
+        if self._calls is None or not isinstance(self._sampler, GuidedSampler):
+            return
+        found = self._calls.saw(deltas, opened=self._course.opened)
+        if found is None:
+            return
+        grammar, begun = found
+        guide = GrammarState(self._loaded.native, self._loaded.model, grammar.text)
+        try:
+            for token in self._loaded.model.vocabulary.tokenise(begun):
+                guide.accept(token)
+        except GrammarInvalid:
+            guide.close()  # it has begun otherwise, in a form that is read all the same
+            return
+        self._sampler.follow(guide)
+        self._calling = True
 
     def take(self, token: int) -> None:
         self._sampler.take(token)

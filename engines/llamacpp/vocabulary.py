@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 
 from engines.errors import Unsupported
@@ -76,6 +77,12 @@ class Vocabulary:
         spelling: bytes = self._api.llama_vocab_get_text(self._pointer, token)
         text = self._texts[token] = spelling.decode(errors="replace")
         return text
+
+    @cached_property
+    def longest(self) -> int:
+        """The bytes of the longest token, as the vocabulary spells it."""
+        text = self._api.llama_vocab_get_text
+        return max((len(text(self._pointer, token)) for token in range(self.size)), default=0)
 
     @property
     def eos_text(self) -> str:

@@ -34,6 +34,9 @@ SILENT_S: Final = 600.0
 
 _LOOK_S: Final = 0.05
 _HEALTH_S: Final = 10.0
+_FIGURES_S: Final = 3.0
+"""Less than whoever asks for metrics waits: Prometheus, ten seconds in all."""
+
 _REACH_S: Final = 30.0
 """How long a worker that is away may be silent once it serves, and not be reached."""
 
@@ -154,7 +157,7 @@ class Worker:
 
     def metrics(self) -> Metrics:
         """Read its figures. Raises EngineError."""
-        return read_metrics(self._api.text("/metrics") or "")
+        return read_metrics(self._api.text("/metrics", _FIGURES_S) or "")
 
     def add_adapter(self, name: str, path: str) -> bool:
         """Load a LoRA adapter beside those that are there; False where it will not.

@@ -2865,6 +2865,11 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/api_card.py" />
+      <source>For other computers: {0}/v1</source>
+      <translation>Für andere Computer: {0}/v1</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
       <source>Only {0}</source>
       <translation>Nur {0}</translation>
     </message>
@@ -9533,27 +9538,27 @@
     <message>
       <location filename="../../app/net/monitoring.py" />
       <source>The server at {0} did not show its metrics.</source>
-      <translation type="unfinished" />
+      <translation>Der Server unter {0} hat seine Messwerte nicht gezeigt.</translation>
     </message>
     <message>
       <location filename="../../app/net/monitoring.py" />
       <source>Check its token.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe seinen Token.</translation>
     </message>
     <message>
       <location filename="../../app/net/monitoring.py" />
       <source>No server of Hearth’s answers at {0}.</source>
-      <translation type="unfinished" />
+      <translation>Unter {0} antwortet kein Server von Hearth.</translation>
     </message>
     <message>
       <location filename="../../app/net/monitoring.py" />
       <source>It is not running, or listens elsewhere.</source>
-      <translation type="unfinished" />
+      <translation>Er läuft nicht oder hat eine andere Adresse.</translation>
     </message>
     <message>
       <location filename="../../app/net/monitoring.py" />
       <source>Turn it on under Engines.</source>
-      <translation type="unfinished" />
+      <translation>Schalte ihn unter Engines ein.</translation>
     </message>
     <message>
       <location filename="../../app/net/opening.py" />
@@ -11633,21 +11638,6 @@
       <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
     </message>
     <message>
-      <location filename="../../engines/dialect/tool_turns.py" />
-      <source>You can use tools. These are their descriptions:
-{0}
-
-To use a tool, write a call in exactly this form and then end your message:
-{1}
-You may write several calls, one behind the other. Their results come with the next message. Where no tool is of use, answer without one.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/dialect/tool_turns.py" />
-      <source>{"argument": "value"}</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
       <location filename="../../engines/errors.py" />
       <source>Memory ran out.</source>
       <translation>Der Speicher reicht nicht.</translation>
@@ -11733,6 +11723,11 @@ You may write several calls, one behind the other. Their results come with the n
       <translation>Grafikkarte</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/answer.py" />
+      <source>No grammar can say what arguments these tools take: {0}.</source>
+      <translation>Keine Grammatik kann sagen, welche Argumente diese Werkzeuge annehmen: {0}.</translation>
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/decoder.py" />
       <source>There was no room left in the KV cache.</source>
       <translation>Im KV-Cache war kein Platz mehr.</translation>
@@ -11776,92 +11771,92 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>The model cannot turn texts into vectors.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell kann aus Texten keine Vektoren machen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>It is made to judge how well documents answer a question.</source>
-      <translation type="unfinished" />
+      <translation>Es beurteilt, wie gut Dokumente eine Frage beantworten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Choose an embedding model.</source>
-      <translation type="unfinished" />
+      <translation>Wähle ein Embedding-Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>The model cannot judge documents.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell kann keine Dokumente beurteilen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>It turns texts into vectors.</source>
-      <translation type="unfinished" />
+      <translation>Es macht aus Texten Vektoren.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Choose a model that is made to rank.</source>
-      <translation type="unfinished" />
+      <translation>Wähle ein Modell, das Rangfolgen bildet.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>The model could not read the texts.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell konnte die Texte nicht lesen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>llama.cpp could not evaluate them (result {0}).</source>
-      <translation type="unfinished" />
+      <translation>llama.cpp konnte sie nicht auswerten (Ergebnis {0}).</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Try again with shorter texts.</source>
-      <translation type="unfinished" />
+      <translation>Versuche es noch einmal mit kürzeren Texten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>The model gave nothing for a text.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell hat zu einem Text nichts geliefert.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>llama.cpp made no vector of its tokens.</source>
-      <translation type="unfinished" />
+      <translation>llama.cpp hat aus seinen Token keinen Vektor gemacht.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Choose another embedding model.</source>
-      <translation type="unfinished" />
+      <translation>Wähle ein anderes Embedding-Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>A text is too long for the model.</source>
-      <translation type="unfinished" />
+      <translation>Ein Text ist zu lang für das Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
-      <translation type="unfinished" />
+      <translation>Der Text Nummer {0} hat {1} Token, und das Modell liest {2} auf einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Send shorter texts.</source>
-      <translation type="unfinished" />
+      <translation>Sende kürzere Texte.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>There is nothing to read.</source>
-      <translation type="unfinished" />
+      <translation>Es gibt nichts zu lesen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>The text number {0} is empty.</source>
-      <translation type="unfinished" />
+      <translation>Der Text Nummer {0} ist leer.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Leave it out, or send some text.</source>
-      <translation type="unfinished" />
+      <translation>Lass ihn weg oder sende etwas Text.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
@@ -11876,33 +11871,33 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>The model cannot answer.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell kann nicht antworten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>It is an embedding model, or one that ranks texts: it writes none.</source>
-      <translation type="unfinished" />
+      <translation>Es ist ein Embedding-Modell oder eines, das Texte beurteilt. Es schreibt keine.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>Choose a chat model.</source>
-      <translation type="unfinished" />
+      <translation>Wähle ein Chat-Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>The model cannot {0}.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell kann das nicht: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>It is made for chats.</source>
-      <translation type="unfinished" />
+      <translation>Es ist für Chats gemacht.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <location filename="../../engines/openai/vectors.py" />
       <source>Choose a model that is made for this.</source>
-      <translation type="unfinished" />
+      <translation>Wähle ein Modell, das dafür gemacht ist.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
@@ -11912,12 +11907,12 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>turn texts into vectors</source>
-      <translation type="unfinished" />
+      <translation>aus Texten Vektoren machen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>judge documents</source>
-      <translation type="unfinished" />
+      <translation>Dokumente beurteilen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12054,7 +12049,7 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/grammar.py" />
       <source>The rule “root” needs itself wherever it could end, so it would never end.</source>
-      <translation type="unfinished" />
+      <translation>Die Regel „root“ braucht sich selbst, wo immer sie enden könnte, und würde deshalb nie enden.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/grammar.py" />
@@ -12069,7 +12064,7 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/guided.py" />
       <source>A schema comes with it, and an answer can follow only one of them.</source>
-      <translation type="unfinished" />
+      <translation>Dazu kommt ein Schema, und eine Antwort kann nur einem von beiden folgen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/guided.py" />
@@ -12094,274 +12089,254 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/json_numbers.py" />
       <source>No number is within its bounds.</source>
-      <translation type="unfinished" />
+      <translation>In seinen Grenzen liegt keine Zahl.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_numbers.py" />
       <source>Multiples of {0} cannot be kept together with its bounds.</source>
-      <translation type="unfinished" />
+      <translation>Vielfache von {0} lassen sich nicht zusammen mit seinen Grenzen einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_numbers.py" />
       <source>No whole number is within its bounds.</source>
-      <translation type="unfinished" />
+      <translation>In seinen Grenzen liegt keine ganze Zahl.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_numbers.py" />
       <source>Its bounds have too many digits.</source>
-      <translation type="unfinished" />
+      <translation>Seine Grenzen haben zu viele Stellen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_numbers.py" />
       <source>No multiple is within its bounds.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>object | array | string | number | boolean | null</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"{" space (string ":" space value ("," space string ":" space value)* space)? "}"</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"[" space (value ("," space value)* space)? "]"</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>"true" | "false"</source>
-      <translation type="unfinished" />
+      <translation>In seinen Grenzen liegt kein Vielfaches.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>Two parts of it each have their own “{0}”, which cannot be kept together.</source>
-      <translation type="unfinished" />
+      <translation>Zwei seiner Teile haben je ein eigenes „{0}“, und beide zusammen lassen sich nicht einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>It is deeper than {0}.</source>
-      <translation type="unfinished" />
+      <translation>Es ist tiefer als {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <location filename="../../engines/openai/body.py" />
       <source>The schema of the answer cannot be used.</source>
-      <translation type="unfinished" />
+      <translation>Das Schema der Antwort lässt sich nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <location filename="../../engines/openai/body.py" />
       <source>Change the schema, or ask without it.</source>
-      <translation type="unfinished" />
+      <translation>Ändere das Schema oder frage ohne es.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>It is longer than {0} characters.</source>
-      <translation type="unfinished" />
+      <translation>Es ist länger als {0} Zeichen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>It has to be an object.</source>
-      <translation type="unfinished" />
+      <translation>Es muss ein Objekt sein.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“type” has to be one of {0}, or some of them.</source>
-      <translation type="unfinished" />
+      <translation>„type“ muss eines oder mehrere von diesen sein: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“{0}” has to be a number.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ muss eine Zahl sein.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“{0}” has to be a whole number.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ muss eine ganze Zahl sein.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“{0}” has to be a list.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ muss eine Liste sein.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“{0}” has to be an object.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ muss ein Objekt sein.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>It is no JSON, or too deep.</source>
-      <translation type="unfinished" />
+      <translation>Es ist kein JSON oder zu tief verschachtelt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>Written as a grammar it is too large, or never ends: a part of it may need itself.</source>
-      <translation type="unfinished" />
+      <translation>Als Grammatik geschrieben ist es zu groß oder endet nie: Vielleicht braucht ein Teil sich selbst.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>This stands where a schema should: {0}</source>
-      <translation type="unfinished" />
+      <translation>Wo ein Schema stehen sollte, steht: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>It makes more than {0} rules.</source>
-      <translation type="unfinished" />
+      <translation>Es ergibt mehr als {0} Regeln.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>How many different properties there are cannot be kept by a grammar.</source>
-      <translation type="unfinished" />
+      <translation>Wie viele verschiedene Eigenschaften es gibt, kann eine Grammatik nicht einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“uniqueItems” cannot be kept by a grammar.</source>
-      <translation type="unfinished" />
+      <translation>„uniqueItems“ kann eine Grammatik nicht einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>The format “{0}” cannot be kept by a grammar.</source>
-      <translation type="unfinished" />
+      <translation>Das Format „{0}“ kann eine Grammatik nicht einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“pattern” and “format” cannot be kept together.</source>
-      <translation type="unfinished" />
+      <translation>„pattern“ und „format“ lassen sich nicht zusammen einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“multipleOf” has to be above zero.</source>
-      <translation type="unfinished" />
+      <translation>„multipleOf“ muss größer als null sein.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>It refers to what is not within it: {0}</source>
-      <translation type="unfinished" />
+      <translation>Es verweist auf etwas außerhalb: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>It refers to itself without end, or joins too many schemas.</source>
-      <translation type="unfinished" />
+      <translation>Es verweist endlos auf sich selbst oder verbindet zu viele Schemas.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“{0}” cannot be kept by a grammar.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ kann eine Grammatik nicht einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“{0}” cannot be kept together with “enum” or “const”.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ lässt sich nicht zusammen mit „enum“ oder „const“ einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“required” has to be a list of names.</source>
-      <translation type="unfinished" />
+      <translation>„required“ muss eine Liste von Namen sein.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“patternProperties” can be kept only where nothing is beside it.</source>
-      <translation type="unfinished" />
+      <translation>„patternProperties“ lässt sich nur einhalten, wo nichts anderes daneben steht.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>Nothing can follow this part of it: {0}</source>
-      <translation type="unfinished" />
+      <translation>Diesem Teil kann nichts folgen: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>{0} It stands in this part of it: {1}</source>
-      <translation type="unfinished" />
+      <translation>{0} Es steht in diesem Teil: {1}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>Multiples of {0} cannot be kept by a grammar.</source>
-      <translation type="unfinished" />
+      <translation>Vielfache von {0} kann eine Grammatik nicht einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>It refers to what is not there: {0}</source>
-      <translation type="unfinished" />
+      <translation>Es verweist auf etwas, das es nicht gibt: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>Two parts of “oneOf” could both hold, which a grammar cannot rule out; “anyOf” lets them.</source>
-      <translation type="unfinished" />
+      <translation>Zwei Teile von „oneOf“ könnten zugleich gelten, was eine Grammatik nicht ausschließen kann; „anyOf“ erlaubt es.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <source>“propertyNames” cannot be kept together with “properties”.</source>
-      <translation type="unfinished" />
+      <translation>„propertyNames“ lässt sich nicht zusammen mit „properties“ einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>It asks for a character that cannot be written.</source>
-      <translation type="unfinished" />
+      <translation>Es verlangt ein Zeichen, das sich nicht schreiben lässt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>It counts to more than {0}.</source>
-      <translation type="unfinished" />
+      <translation>Es zählt weiter als bis {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>Nothing matches it that has the length.</source>
-      <translation type="unfinished" />
+      <translation>Nichts von dieser Länge passt dazu.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>At its character {0}, {1}.</source>
-      <translation type="unfinished" />
+      <translation>Bei Zeichen {0}: {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>It cannot be kept together with a length.</source>
-      <translation type="unfinished" />
+      <translation>Es lässt sich nicht zusammen mit einer Länge einhalten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>a parenthesis was never opened</source>
-      <translation type="unfinished" />
+      <translation>eine Klammer wurde nie geöffnet</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>“^” and “$” are for its beginning and its end</source>
-      <translation type="unfinished" />
+      <translation>„^“ und „$“ gehören an Anfang und Ende</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>before “{0}” there is nothing to repeat</source>
-      <translation type="unfinished" />
+      <translation>vor „{0}“ steht nichts, das sich wiederholen ließe</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>more than {0} parentheses are open</source>
-      <translation type="unfinished" />
+      <translation>mehr als {0} Klammern sind offen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>a parenthesis is never closed</source>
-      <translation type="unfinished" />
+      <translation>eine Klammer wird nie geschlossen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>at most {0} and at least {1} cannot be</source>
-      <translation type="unfinished" />
+      <translation>höchstens {0} und mindestens {1} geht nicht</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>a set is never closed</source>
-      <translation type="unfinished" />
+      <translation>eine Menge wird nie geschlossen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_strings.py" />
       <source>a range in a set has no order</source>
-      <translation type="unfinished" />
+      <translation>ein Bereich in einer Menge ist verkehrt herum</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/load_guard.py" />
@@ -12578,17 +12553,17 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>There is nothing to go on from.</source>
-      <translation type="unfinished" />
+      <translation>Es gibt nichts, woran sich anknüpfen ließe.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>The prompt is empty, and this model has no token that begins a text.</source>
-      <translation type="unfinished" />
+      <translation>Der Prompt ist leer, und dieses Modell hat kein Token, mit dem ein Text beginnt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>Send a prompt with some text.</source>
-      <translation type="unfinished" />
+      <translation>Sende einen Prompt mit etwas Text.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
@@ -12746,17 +12721,17 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/llamacpp/vocabulary.py" />
       <source>{0} is no token.</source>
-      <translation type="unfinished" />
+      <translation>{0} ist kein Token.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/vocabulary.py" />
       <source>This model’s vocabulary has the tokens 0 to {0}.</source>
-      <translation type="unfinished" />
+      <translation>Das Vokabular dieses Modells hat die Token 0 bis {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/vocabulary.py" />
       <source>Send tokens of this model.</source>
-      <translation type="unfinished" />
+      <translation>Sende Token dieses Modells.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/checkpoint_plan.py" />
@@ -14055,7 +14030,7 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/openai/body.py" />
       <source>It is no JSON.</source>
-      <translation type="unfinished" />
+      <translation>Es ist kein JSON.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/client.py" />
@@ -14399,12 +14374,12 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/openai/unused.py" />
       <source>This server cannot make the model ask for a tool.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Server kann das Modell nicht dazu bringen, ein Werkzeug aufzurufen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
       <source>This server may ask for several tools at once.</source>
-      <translation type="unfinished" />
+      <translation>Bei diesem Server kann das Modell mehrere Werkzeuge zugleich aufrufen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -14419,22 +14394,22 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/openai/unused.py" />
       <source>This server does not support a presence penalty; it was not used.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Server kennt keine Presence-Penalty; sie wurde nicht verwendet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
       <source>This server does not support a frequency penalty; it was not used.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Server kennt keine Frequency-Penalty; sie wurde nicht verwendet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
       <source>This server does not support logit bias; it was not used.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Server kennt kein Logit-Bias; es wurde nicht verwendet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
       <source>This server does not tell how likely tokens were.</source>
-      <translation type="unfinished" />
+      <translation>Dieser Server sagt nicht, wie wahrscheinlich Token waren.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
@@ -14469,42 +14444,42 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>The server cannot turn tokens into text.</source>
-      <translation type="unfinished" />
+      <translation>Der Server kann aus Token keinen Text machen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>The server has no vectors of texts.</source>
-      <translation type="unfinished" />
+      <translation>Der Server hat keine Vektoren von Texten.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>The server cannot judge documents.</source>
-      <translation type="unfinished" />
+      <translation>Der Server kann keine Dokumente beurteilen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>It has no such thing for this model, or was started without it.</source>
-      <translation type="unfinished" />
+      <translation>Für dieses Modell hat er so etwas nicht, oder er wurde ohne gestartet.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>The server’s answer cannot be used.</source>
-      <translation type="unfinished" />
+      <translation>Die Antwort des Servers lässt sich nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>It does not have what was asked for.</source>
-      <translation type="unfinished" />
+      <translation>Was gefragt war, steht nicht darin.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>Try another server or model.</source>
-      <translation type="unfinished" />
+      <translation>Versuche einen anderen Server oder ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/vectors.py" />
       <source>The server cannot count tokens.</source>
-      <translation type="unfinished" />
+      <translation>Der Server kann keine Token zählen.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/via.py" />
@@ -14549,17 +14524,17 @@ You may write several calls, one behind the other. Their results come with the n
     <message>
       <location filename="../../engines/overflow.py" />
       <source>The prompt is too long for the model.</source>
-      <translation type="unfinished" />
+      <translation>Der Prompt ist zu lang für das Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
       <source>It takes {0} tokens, and the context has {1}.</source>
-      <translation type="unfinished" />
+      <translation>Er hat {0} Token, und der Kontext fasst {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
       <source>Shorten the prompt, or choose a larger context.</source>
-      <translation type="unfinished" />
+      <translation>Kürze den Prompt oder wähle einen größeren Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />

@@ -14,6 +14,8 @@ Figures are medians of the ratios of neighbouring rounds; above 1 Hearth is the 
 
     total   tokens a second of all answers together, from the first question to the last token
     first   time to the first token, at the 95th percentile of a round's clients
+    cpu     processor time for a round, of Hearth with its clients and of the server without;
+            steady on a busy machine, where the others are not
     gap     the longest time that an answer which is being written waits for its next token while
             a newcomer's prompt of 4,000 tokens is read
 
@@ -37,7 +39,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median, quantiles
 from threading import Barrier
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -72,10 +74,11 @@ Ask = Callable[[ChatRequest], list[float]]
 
 @dataclass(frozen=True)
 class Round:
-    """total: tokens a second. first: seconds, at the 95th percentile."""
+    """total: tokens a second. first: seconds, at the 95th percentile. cpu: seconds."""
 
     total: float
     first: float
+    cpu: float
 
 
 def made(folder: Path) -> list[Path]:
@@ -104,8 +107,8 @@ def ask_server(engine: LlamaCppEngine, server: LlamaServer, request: ChatRequest
     return server.moments(prompt, request.sampling, request.max_tokens)
 
 
-def one_round(ask: Ask, requests: Sequence[ChatRequest]) -> Round:
-    """Have all asked at once."""
+def one_round(ask: Ask, requests: Sequence[ChatRequest], spent: Callable[[], float]) -> Round:
+    """Have all asked at once. spent: the processor time of who answers, so far."""
     sleep(REST_S)
     gc.collect()
     begin = Barrier(len(requests) + 1)
@@ -117,13 +120,14 @@ def one_round(ask: Ask, requests: Sequence[ChatRequest]) -> Round:
     with ThreadPoolExecutor(len(requests)) as pool:
         answers = [pool.submit(client, request) for request in requests]
         begin.wait()
-        began = perf_counter()
+        began, cpu_began = perf_counter(), spent()
         moments = [answer.result() for answer in answers]
+        cpu = spent() - cpu_began
     firsts = sorted(each[0] - began for each in moments)
     seconds = max(each[-1] for each in moments) - began
     tokens = sum(request.max_tokens or 0 for request in requests)
     first = quantiles(firsts, n=20, method="inclusive")[-1] if len(firsts) > 1 else firsts[0]
-    return Round(tokens / seconds, first)
+    return Round(tokens / seconds, first, cpu)
 
 
 def longest_gap(ask: Ask, running: Sequence[ChatRequest], newcomer: ChatRequest) -> float:
@@ -157,7 +161,8 @@ def measure(options: argparse.Namespace, model: Path, clients: int) -> bool:
         kept_bytes=0,
     )
     with ExitStack() as stack:
-        ours, theirs, _ = _both(stack, options, plan)
+        ours, theirs, _, server = _both(stack, options, plan)
+        spent = {ours: process_time, theirs: server.cpu_s}
         rounds: list[tuple[Round, Round]] = []
         for number in range(options.rounds + 1):
             requests = [
@@ -165,11 +170,12 @@ def measure(options: argparse.Namespace, model: Path, clients: int) -> bool:
                 for client in range(clients)
             ]
             order = (ours, theirs) if number % 2 else (theirs, ours)
-            found = {ask: one_round(ask, requests) for ask in order}
+            found = {ask: one_round(ask, requests, spent[ask]) for ask in order}
             rounds.append((found[ours], found[theirs]))
     del rounds[0]  # the first reads the weights
     totals = [one.total / other.total for one, other in rounds]
     firsts = [other.first / one.first for one, other in rounds]
+    cpus = [other.cpu / one.cpu for one, other in rounds]
     passed = median(totals) >= BAR and median(firsts) >= BAR
     print(
         f"{model.stem}, {clients} at once: total {median(totals):.3f}"
@@ -178,7 +184,8 @@ def measure(options: argparse.Namespace, model: Path, clients: int) -> bool:
         f" {median(other.total for _, other in rounds):.1f} tok/s),"
         f" first {median(firsts):.3f} ({min(firsts):.3f} to {max(firsts):.3f};"
         f" {median(one.first for one, _ in rounds):.2f} and"
-        f" {median(other.first for _, other in rounds):.2f} s)"
+        f" {median(other.first for _, other in rounds):.2f} s),"
+        f" cpu {median(cpus):.3f} ({min(cpus):.3f} to {max(cpus):.3f})"
         f"{'' if passed else '  below the bar'}",
         flush=True,
     )
@@ -191,7 +198,7 @@ def measure_gap(options: argparse.Namespace, model: Path) -> None:
         parallel=RUNNING + 1, kept_bytes=0,
     )  # fmt: skip
     with ExitStack() as stack:
-        ours, theirs, engine = _both(stack, options, plan)
+        ours, theirs, engine, _ = _both(stack, options, plan)
         loaded = engine._loaded
         assert loaded is not None
         length = len(loaded.model.vocabulary.tokenise(LONG))
@@ -210,12 +217,12 @@ def measure_gap(options: argparse.Namespace, model: Path) -> None:
 
 def _both(
     stack: ExitStack, options: argparse.Namespace, plan: LoadPlan
-) -> tuple[Ask, Ask, LlamaCppEngine]:
+) -> tuple[Ask, Ask, LlamaCppEngine, LlamaServer]:
     engine = stack.enter_context(closing(LlamaCppEngine()))
     engine.load(plan, lambda _: None, CancelToken())
     libraries = None if options.own_libraries else Path(load_native().api._base_path)
     server = stack.enter_context(closing(LlamaServer(options.server, plan, 0, libraries)))
-    return partial(ask_engine, engine), partial(ask_server, engine, server), engine
+    return partial(ask_engine, engine), partial(ask_server, engine, server), engine, server
 
 
 def _request(text: str, options: argparse.Namespace, count: int | None = None) -> ChatRequest:

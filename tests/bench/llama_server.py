@@ -89,9 +89,9 @@ class LlamaServer:
             "stream": True,
             **_samplers(sampling),
         }
-        began, cpu_began = perf_counter(), self._cpu_s()
+        began, cpu_began = perf_counter(), self.cpu_s()
         raw = self._ask("POST", "/completion", load_options)
-        wall_s, cpu_s = perf_counter() - began, self._cpu_s() - cpu_began
+        wall_s, cpu_s = perf_counter() - began, self.cpu_s() - cpu_began
         pieces = [json.loads(line[6:]) for line in raw.splitlines() if line.startswith(b"data: ")]
         if not pieces or "timings" not in pieces[-1]:
             raise RuntimeError(f"llama-server refused: {raw.decode(errors='replace')}")
@@ -137,7 +137,8 @@ class LlamaServer:
             self._process.wait()
         self._log.close()
 
-    def _cpu_s(self) -> float:
+    def cpu_s(self) -> float:
+        """Return the processor time that the server has taken since it began."""
         times = psutil.Process(self._process.pid).cpu_times()
         return times.user + times.system
 

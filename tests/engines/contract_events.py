@@ -6,13 +6,23 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.errors import EngineError
-from engines.types import ChatRequest, Done, Event, ReasoningDelta, TextDelta, ToolCall
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    Message,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+)
 from tests.engines.asking import answer, ask, done_of, run, text_of
 
 
@@ -110,6 +120,36 @@ class EventContract:
         assert [call.name for call in calls] == [tooled.tools[0].name]
         assert isinstance(json.loads(calls[0].arguments), dict)
         assert done_of(events).finish_reason == "tool"
+
+    def test_a_call_is_told_piece_by_piece(
+        self, loaded: Engine, tooled: ChatRequest | None
+    ) -> None:
+        if tooled is None:
+            pytest.skip("this model asks for no tools")
+        events = run(loaded, tooled)
+        (call,) = [event for event in events if isinstance(event, ToolCall)]
+        pieces = [event for event in events if isinstance(event, ToolCallDelta)]
+        assert {(it.index, it.name, it.id) for it in pieces} == {(0, call.name, call.id)}
+        assert pieces[0].arguments == ""
+        assert "".join(it.arguments for it in pieces) == call.arguments
+        assert events.index(pieces[-1]) < events.index(call)
+
+    def test_a_conversation_goes_on_with_what_a_tool_gave(
+        self, loaded: Engine, tooled: ChatRequest | None
+    ) -> None:
+        if tooled is None:
+            pytest.skip("this model asks for no tools")
+        (call,) = [event for event in run(loaded, tooled) if isinstance(event, ToolCall)]
+        turns = (
+            *tooled.messages,
+            Message("assistant", "", calls=(call,)),
+            Message("tool", "It is eight.", tool=call.name, call_id=call.id),
+        )
+        told = replace(tooled, messages=turns, tool_choice="auto", max_tokens=8)
+        assert loaded.measure(told, CancelToken()).total > (
+            loaded.measure(tooled, CancelToken()).total
+        )
+        assert done_of(run(loaded, told)).usage.completion_tokens > 0
 
     def test_an_error_in_the_middle_leaves_what_was_written(
         self, loaded: Engine, broken: Callable[[], None] | None

@@ -31,7 +31,7 @@ TYPED = {"Enter", "Shift+Enter", "Ctrl+C"}
 """Keys of the message box and of the terminal, which are no commands of the window."""
 
 LIMITS = {
-    "api_server": "Hearth is no server for other programs yet.",
+    "api_server": "The built-in guide does not know of the server for other programs yet",
     "files_images": "Documents, pictures, speech and tools cannot be used in a chat yet",
     "voice": "Documents, pictures, speech and tools cannot be used in a chat yet",
     "systems": "Hearth has been run on Linux only.",

@@ -22,6 +22,7 @@ def made_record(ended: float, number: int = 0) -> RequestRecord:
         1_790_000_000.0 + ended,
         asked,
         asked + wait,
+        "chat",
         SAMPLED,
         first,
         ended - 0.1,

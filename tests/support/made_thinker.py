@@ -24,6 +24,8 @@ ANSWER: Final = ("▁helper", "▁opens", "▁dialogue", "!")
 REASONING: Final = " tool yes Which age ten windows Every came follow."
 TEXT: Final = " helper opens dialogue!"
 
+_USER_DEFINED: Final = 4
+"""LLAMA_TOKEN_TYPE_USER_DEFINED in llama.h."""
 _WIDTH: Final = 256
 _LOGIT: Final = 24.0
 
@@ -49,15 +51,21 @@ OFFERS_TOOLS: Final = (
 )
 
 
-def write_caller(path: Path) -> Path:
-    """It asks for the tool “clock”, whatever it is asked."""
+def write_caller(path: Path, *, token: bool = False) -> Path:
+    """It asks for the tool “clock”, whatever it is asked. token: the marker of calls is one."""
     tokens = starter_tokens()
     texts = tokens.values["tokenizer.ggml.tokens"]
     assert isinstance(texts, list)
     spelt = dict(zip(THOUGHTS, CALL, strict=False))
+    kinds = tokens.values["tokenizer.ggml.token_type"]
+    assert isinstance(kinds, list)
     values = {
         **tokens.values,
         "tokenizer.ggml.tokens": [spelt.get(text, text) for text in texts],
+        "tokenizer.ggml.token_type": [
+            _USER_DEFINED if token and spelt.get(text) == CALL[0] else kind
+            for text, kind in zip(texts, kinds, strict=True)
+        ],
         "tokenizer.chat_template": OFFERS_TOOLS,
     }
     return write_walker(path, replace(tokens, values=values), ["\n", *CALL, "<turn|>"])

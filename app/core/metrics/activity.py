@@ -44,15 +44,12 @@ class ActivityCurves:
 class ActivityReport:
     """What the window shows of the engines' activity.
 
-    curves: for plots; by_minute: the same for a table. running, waiting: requests now.
-    recent: requests within `SPAN_S`. answered: requests that have ended since Hearth was opened,
-    with their tokens.
+    curves: for plots; by_minute: the same for a table. recent: requests within `SPAN_S`. answered:
+    those that have ended since Hearth was opened, with their tokens.
     """
 
     curves: ActivityCurves
     by_minute: ActivityCurves
-    running: int
-    waiting: int
     recent: int
     answered: int
     tokens: TokenCounts

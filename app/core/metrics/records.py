@@ -18,6 +18,10 @@ from engines.types import EngineName, FinishReason
 RequestEnd = FinishReason | Literal["error"]
 """Why a request ended; "error" where its engine failed."""
 
+Operation = Literal["chat", "text_completion", "embeddings", "rerank"]
+"""What was asked for, as OpenTelemetry calls it: an answer in a chat, text that goes on with a
+prompt, vectors of texts; "rerank" is not among its words."""
+
 LATENCIES: Final = (
     0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 120.0, 240.0,
     480.0, 960.0, 1920.0, 7680.0,
@@ -76,9 +80,10 @@ class RequestRecord:
 
     model: the name by which clients ask for it, never a path. asked: when it joined the queue, by
     the clock of all times here; asked_at: the same in seconds since 1970. begun: when the model was
-    ready for it. first, last: its first and its last piece of text. ended, end: when and why it
-    ended, None while it runs. tokens: what is generated is counted by pieces of text until it ends.
-    error: the code of the engine's error, where that ended it.
+    ready for it. sampled: None where nothing was to be written. first, last: its first and its last
+    piece of text or of a call. ended, end: when and why it ended, None while it runs. tokens: what
+    is generated is counted by pieces until it ends. error: the code of the engine's error that
+    ended it, or the class of another one.
     """
 
     model: str
@@ -86,7 +91,8 @@ class RequestRecord:
     asked_at: float
     asked: float
     begun: float
-    sampled: SampledAs
+    operation: Operation
+    sampled: SampledAs | None
     first: float | None = None
     last: float | None = None
     ended: float | None = None
@@ -142,6 +148,7 @@ class Totals:
     reading: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
     writing: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
     prompts: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
+    computed: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
     answers: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
 
     def add(self, it: RequestRecord) -> None:
@@ -154,7 +161,9 @@ class Totals:
         self.queued.observe(it.begun - it.asked)
         self.running.observe(it.ended - it.begun)
         self.prompts.observe(it.tokens.prompt)
-        self.answers.observe(it.tokens.generated)
+        self.computed.observe(it.tokens.prompt - it.tokens.cached)
+        if it.sampled is not None:
+            self.answers.observe(it.tokens.generated)
         if it.first is not None and it.last is not None:
             self.to_first.observe(it.first - it.asked)
             self.reading.observe(it.first - it.begun)

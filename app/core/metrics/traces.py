@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from app import __version__
-from app.core.metrics.records import RequestEnd, RequestRecord
+from app.core.metrics.records import RequestEnd, RequestRecord, SampledAs
 
 Value = str | int | float | bool | Sequence[str]
 
@@ -20,7 +20,6 @@ _INTERNAL, _CLIENT = 1, 3
 """Kinds of spans: within this process, and asked of another (`opentelemetry.proto.trace.v1`)."""
 
 _ERROR: Final = 2
-_OPERATION: Final = "chat"
 _ENDS: Final[Mapping[RequestEnd, str]] = {"tool": "tool_call"}
 
 
@@ -50,7 +49,7 @@ def _span(it: RequestRecord, new_id: Callable[[int], str]) -> dict[str, Any]:
     return {
         "traceId": new_id(16),
         "spanId": new_id(8),
-        "name": f"{_OPERATION} {it.model}",
+        "name": f"{it.operation} {it.model}",
         "kind": _INTERNAL if it.engine == "llamacpp" else _CLIENT,
         "startTimeUnixNano": _nanoseconds(it.asked_at),
         "endTimeUnixNano": _nanoseconds(it.asked_at + it.ended - it.asked),
@@ -60,12 +59,23 @@ def _span(it: RequestRecord, new_id: Callable[[int], str]) -> dict[str, Any]:
 
 
 def _said(it: RequestRecord, end: RequestEnd) -> dict[str, Value | None]:
-    tokens, sampled = it.tokens, it.sampled
+    tokens = it.tokens
     return {
-        "gen_ai.operation.name": _OPERATION,
+        "gen_ai.operation.name": it.operation,
         "gen_ai.provider.name": it.engine,
         "gen_ai.request.model": it.model,
         "gen_ai.response.model": it.model,
+        "gen_ai.usage.input_tokens": tokens.prompt,
+        "hearth.queue_time": it.begun - it.asked,
+        "error.type": it.error or None,
+        **(_written(it, it.sampled, end) if it.sampled is not None else {}),
+    }
+
+
+def _written(it: RequestRecord, sampled: SampledAs, end: RequestEnd) -> dict[str, Value | None]:
+    """Say what only a request for text has."""
+    tokens = it.tokens
+    return {
         "gen_ai.request.stream": True,
         "gen_ai.request.temperature": sampled.temperature,
         "gen_ai.request.top_p": sampled.top_p,
@@ -74,14 +84,11 @@ def _said(it: RequestRecord, end: RequestEnd) -> dict[str, Value | None]:
         "gen_ai.request.max_tokens": sampled.max_tokens,
         "gen_ai.response.finish_reasons": (_ENDS.get(end, end),),
         "gen_ai.response.time_to_first_chunk": None if it.first is None else it.first - it.asked,
-        "gen_ai.usage.input_tokens": tokens.prompt,
         "gen_ai.usage.output_tokens": tokens.generated,
         "gen_ai.usage.cache_read.input_tokens": tokens.cached,
         "gen_ai.usage.reasoning.output_tokens": tokens.reasoning,
-        "hearth.queue_time": it.begun - it.asked,
         "hearth.drafted_tokens": tokens.drafted,
         "hearth.accepted_tokens": tokens.accepted,
-        "error.type": it.error or None,
     }
 
 

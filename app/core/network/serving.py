@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from app.core.errors import NotSafe, SettingsInvalid
+from app.core.network.hosts import is_loopback
 
 LOOPBACK: Final = "127.0.0.1"
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - asked for twice before it is used
@@ -30,7 +30,7 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Whether only programs of this computer reach it."""
-        return is_loopback_host(self.host)
+        return is_loopback(self.host)
 
     def url(self, *, encrypted: bool = False) -> str:
         """Return the address as a client writes it, without a path.
@@ -49,7 +49,8 @@ class ServeOptions:
     exposed: another interface than loopback was agreed to. certificate, key: for TLS, files in PEM
     form. without_tls: encryption was refused, in so many words. needs_token: False lets every
     program of this computer ask. sites: the origins whose pages may ask. names: further names by
-    which this computer is called.
+    which this computer is called. beside: the window
+    is open, whose own chats come first.
     """
 
     address: Address = Address(LOOPBACK, USUAL_PORT)
@@ -60,6 +61,7 @@ class ServeOptions:
     needs_token: bool = True
     sites: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    beside: bool = True
 
     @property
     def encrypted(self) -> bool:
@@ -104,10 +106,12 @@ class ServeOptions:
 class ServerStatus:
     """The server as it is now. url: where it listens, "" while it does not.
 
-    exposed: other computers can reach it. failure: why it could not be started, if it should run.
+    elsewhere: the same for other computers, if they can reach it. failure: why it could not be
+    started, if it should run.
     """
 
     url: str = ""
+    elsewhere: tuple[str, ...] = ()
     exposed: bool = False
     encrypted: bool = False
     failure: Exception | None = None
@@ -115,16 +119,6 @@ class ServerStatus:
     @property
     def running(self) -> bool:
         return bool(self.url)
-
-
-def is_loopback_host(host: str) -> bool:
-    """Tell whether a host is this computer: 127.0.0.0/8, ::1, localhost."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def sites_named(text: str) -> tuple[str, ...]:

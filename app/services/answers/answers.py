@@ -179,12 +179,12 @@ class Answers:
     ) -> Iterator[Event | Ready | Grounded]:
         """Answer a whole request without the store. Raises EngineError or Cancelled.
 
-        files: go with the last message. for_client: it is asked by another program, and the window
-        comes first.
+        files: go with the last message. for_client: it is asked by another program. Its request says
+        whether that is a guest.
         """
         request = prepared.request
         with (
-            self._runtime.queue.join() as ticket,
+            self._runtime.queue.join(guest=prepared.request.guest) as ticket,
             self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield self._ready(prepared, model)

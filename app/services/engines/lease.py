@@ -91,11 +91,13 @@ class Lease:
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
         """Return the vectors of texts, as `Engine.embed`."""
-        return self._loads.engine.embed(texts, cancel)
+        look = partial(self._loads.engine.embed, texts, cancel)
+        return self._requests.looked_up("embeddings", look, self._admission)
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
         """Judge documents, as `Engine.rerank`."""
-        return self._loads.engine.rerank(query, documents, cancel)
+        look = partial(self._loads.engine.rerank, query, documents, cancel)
+        return self._requests.looked_up("rerank", look, self._admission)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers, as `Engine.check_mtp`; only where the model was leased alone."""

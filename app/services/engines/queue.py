@@ -2,9 +2,10 @@
 
 Engines stand in rooms: those whose models lie in this computer's memory share one, any other has
 its own. A room works on one model at a time, and gives as many answers with it side by side as its
-engine can. Within a room all come in the order in which they joined, so that nobody starves; rooms
-know nothing of each other. Who finds a room empty has it alone at first, to get the model ready,
-so that nothing is loaded or unloaded under an answer.
+engine can. Within a room all come in the order in which they joined, so that nobody starves; only
+guests, who ask for another program, come behind everybody else, and where there are several places
+leave one free. Rooms know nothing of each other. Who finds a room empty has it alone at first, to
+get the model ready, so that nothing is loaded or unloaded under an answer.
 
 `QueueRules` says so of numbers, and is pure; `EngineQueue` has threads wait by these rules, each
 with its `Ticket`. Nothing else decides who may use an engine.
@@ -67,13 +68,16 @@ class QueueRules:
     def __init__(self, rooms: Mapping[EngineName, str]) -> None:
         self._rooms = rooms
         self._numbers = count(1)
+        self._guests: set[int] = set()
         self._waiting: dict[int, QueueRequest | None] = {}
         self._using: dict[int, _Use] = {}
         self._held: dict[EngineName, _Held] = {}
 
-    def join(self) -> int:
+    def join(self, *, guest: bool = False) -> int:
         number = next(self._numbers)
         self._waiting[number] = None
+        if guest:
+            self._guests.add(number)
         return number
 
     def want(self, number: int, want: QueueRequest) -> None:
@@ -98,6 +102,7 @@ class QueueRules:
         """Note that it wants nothing more. Leaving twice does nothing."""
         self._waiting.pop(number, None)
         self._using.pop(number, None)
+        self._guests.discard(number)
         self._admit()
 
     def emptied(self, engine: EngineName) -> None:
@@ -119,25 +124,31 @@ class QueueRules:
         if want is None:
             return None
         ahead = sum(
-            other < number and (its is None or self._room(its) == self._room(want))
+            self._place(other) < self._place(number)
+            and (its is None or self._room(its) == self._room(want))
             for other, its in self._waiting.items()
         )
-        return Wait("queue", count=ahead) if ahead else self._in_the_way(want)
+        return Wait("queue", count=ahead) if ahead else self._in_the_way(number, want)
 
     def _admit(self) -> None:
         full: set[str] = set()
-        for number, want in list(self._waiting.items()):
+        for number in sorted(self._waiting, key=self._place):
+            want = self._waiting[number]
             if want is None:
                 return  # it may need any room
             room = self._room(want)
-            if room in full or self._in_the_way(want) is not None:
+            if room in full or self._in_the_way(number, want) is not None:
                 full.add(room)
                 continue
             del self._waiting[number]
             is_first = not self._users(room)
             self._using[number] = _Use(want, alone=want.alone or is_first)
 
-    def _in_the_way(self, want: QueueRequest) -> Wait | None:
+    def _place(self, number: int) -> tuple[bool, int]:
+        """Return what the order of those who wait goes by."""
+        return number in self._guests, number
+
+    def _in_the_way(self, number: int, want: QueueRequest) -> Wait | None:
         users = self._users(self._room(want))
         if not users:
             return None
@@ -147,7 +158,8 @@ class QueueRules:
         held = self._held.get(want.engine)
         if want.alone or held is None or held.key != want.key or not held.at_once:
             return Wait("model", model)
-        return Wait("full", model, held.at_once) if len(users) >= held.at_once else None
+        most = max(1, held.at_once - 1) if number in self._guests else held.at_once
+        return Wait("full", model, most) if len(users) >= most else None
 
     def _users(self, room: str) -> list[_Use]:
         return [use for use in self._using.values() if self._room(use.want) == room]
@@ -174,10 +186,13 @@ class EngineQueue:
         self._rules = QueueRules(rooms)
         self._changed = threading.Condition()
 
-    def join(self, told: WaitListener = _unheard) -> Ticket:
-        """Take a place in the queue from now on. Whoever gets it has to leave it."""
+    def join(self, told: WaitListener = _unheard, *, guest: bool = False) -> Ticket:
+        """Take a place in the queue from now on. Whoever gets it has to leave it.
+
+        guest: it is asked for by another program, and comes behind who is asked for here.
+        """
         with self._changed:
-            return Ticket(self._rules, self._changed, told)
+            return Ticket(self._rules, self._changed, told, guest=guest)
 
     def emptied(self, engine: EngineName) -> None:
         """Note that nothing is loaded there any more; called by one who has it alone."""
@@ -196,12 +211,19 @@ class Ticket:
     As a context manager it leaves at the end. joined: when, in seconds of `time.monotonic`.
     """
 
-    def __init__(self, rules: QueueRules, changed: threading.Condition, told: WaitListener) -> None:
+    def __init__(
+        self,
+        rules: QueueRules,
+        changed: threading.Condition,
+        told: WaitListener,
+        *,
+        guest: bool = False,
+    ) -> None:
         self._rules = rules
         self._changed = changed
         self._told = told
         self.joined = time.monotonic()
-        self._number = rules.join()
+        self._number = rules.join(guest=guest)
         self._want: QueueRequest | None = None
 
     def __enter__(self) -> Ticket:

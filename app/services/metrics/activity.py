@@ -33,13 +33,10 @@ class ActivityReader:
         self._memory.append((until - _STEP_S / 2, float(self._held())))
         while self._memory[0][0] < now - SPAN_S:
             self._memory.popleft()
-        waiting, totals = log.waiting(), log.totals().values()
-        requests = [it for it in log.requests() if it.ended is None or it.ended > now - SPAN_S]
+        requests, waiting, totals = log.requests(), log.waiting(), log.totals().values()
         return ActivityReport(
             curves(requests, waiting, self._memory, now, until, _STEP_S),
             curves(requests, waiting, self._memory, now, now, _MINUTE_S),
-            sum(it.ended is None for it in requests),
-            len(waiting),
             len(requests) + len(waiting),
             sum(sum(it.ends.values()) for it in totals),
             sum((it.tokens for it in totals), TokenCounts()),

@@ -58,6 +58,11 @@ _HISTOGRAMS: Final[tuple[tuple[str, str, str], ...]] = (
     ),
     ("vllm:inter_token_latency_seconds", "gaps", "Between one piece of text and the next."),
     (
+        "vllm:time_per_output_token_seconds",
+        "gaps",
+        "The same, by the name that older boards for vLLM ask for.",
+    ),
+    (
         "vllm:request_time_per_output_token_seconds",
         "per_token",
         "A request's time for a token, after its first.",
@@ -76,7 +81,17 @@ _HISTOGRAMS: Final[tuple[tuple[str, str, str], ...]] = (
         "From the first piece of text to the last.",
     ),
     ("vllm:request_prompt_tokens", "prompts", "Tokens of a request's prompt."),
+    (
+        "vllm:request_prefill_kv_computed_tokens",
+        "computed",
+        "Tokens of a request's prompt that had to be read.",
+    ),
     ("vllm:request_generation_tokens", "answers", "Tokens generated for a request."),
+    (
+        "vllm:request_max_num_generation_tokens",
+        "answers",
+        "Tokens of the longest answer to a request, which here has one.",
+    ),
 )
 """Name, what of `Totals` it is, help."""
 

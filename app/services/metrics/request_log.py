@@ -5,14 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from app.core.metrics.activity import SPAN_S
 from app.core.metrics.records import (
     Histogram,
+    Operation,
     RequestEnd,
     RequestRecord,
     SampledAs,
@@ -22,16 +24,25 @@ from app.core.metrics.records import (
     public_name,
 )
 from engines.errors import Cancelled, EngineError
-from engines.types import Done, MtpReport, PromptReady, ReasoningDelta, TextDelta
+from engines.types import (
+    Done,
+    MtpReport,
+    PromptReady,
+    Ranking,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    Vectors,
+)
 
 if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
     from engines.types import ChatRequest, EngineName, Event
 
-KEPT_S: Final = 30 * 60.0
-"""Seconds for which ended requests are remembered one by one; the totals are kept for good."""
-
 _MOST_KEPT: Final = 5_000
+
+Found = TypeVar("Found", Vectors, Ranking)
 
 Ended = Callable[[RequestRecord], None]
 """Called with each request that has ended, on the thread that asked; must not wait."""
@@ -74,8 +85,11 @@ class RequestLog:
         return tuple(sorted(found, key=lambda it: it.asked))
 
     def requests(self) -> tuple[RequestRecord, ...]:
-        """List the requests of the last half hour and those that run, as they stand."""
-        oldest = self.now() - KEPT_S
+        """List the requests that run, as they stand, and those that ended within `SPAN_S`.
+
+        Older ones are in the totals alone.
+        """
+        oldest = self.now() - SPAN_S
         with self._lock:
             ended = [it for it in self._ended if it.ended is not None and it.ended >= oldest]
             return (*ended, *(it.record() for it in self._running))
@@ -102,49 +116,58 @@ class RequestLog:
         admission: Admission,
     ) -> Generator[Event, None, None]:
         """Pass an engine's answer on, and note what it takes. Raises what the answer raises."""
-        running = self._begin(request, admission)
-        end: RequestEnd = "cancelled"  # what closing it early is
-        code = ""
-        try:
-            with closing(chat) as events:
-                for event in events:
-                    if isinstance(event, Done):
-                        end = event.finish_reason
-                    running.take(event)
-                    yield event
-        except Cancelled:
-            raise
-        except EngineError as error:
-            end, code = "error", error.code
-            raise
-        finally:
-            self._end(running, end, code)
-
-    def _begin(self, request: ChatRequest, admission: Admission) -> RunningRequest:
-        sampling, now = request.sampling, self.now()
-        asked, begun = admission.take()
+        sampling = request.sampling
         sampled = SampledAs(
             sampling.temperature, sampling.top_p, sampling.top_k, sampling.seed, request.max_tokens
         )
+        operation: Operation = "chat" if request.prompt is None else "text_completion"
+        with self._noted(admission, operation, sampled) as running, closing(chat) as events:
+            for event in events:
+                running.take(event)
+                yield event
+
+    def looked_up(
+        self, operation: Operation, look: Callable[[], Found], admission: Admission
+    ) -> Found:
+        """Return what an engine finds out of texts, and note what it takes. Raises what it does."""
+        with self._noted(admission, operation, None) as running:
+            found = look()
+            running.have_read(found.tokens)
+        return found
+
+    @contextmanager
+    def _noted(
+        self, admission: Admission, operation: Operation, sampled: SampledAs | None
+    ) -> Iterator[RunningRequest]:
+        """Note a request from now until the block is left."""
+        now = self.now()
+        asked, begun = admission.take()
         record = RequestRecord(
             admission.model,
             admission.engine,
             self._clock() - (now - asked),
             asked,
             begun,
+            operation,
             sampled,
         )
         with self._lock:
             totals = self._totals.setdefault((record.model, record.engine), Totals())
             running = RunningRequest(record, totals.gaps, self._lock, self.now)
             self._running.add(running)
-        return running
-
-    def _end(self, running: RunningRequest, end: RequestEnd, error: str) -> None:
-        with self._lock:
-            self._running.discard(running)
-            record = replace(running.record(), ended=self.now(), end=end, error=error)
-        self.note(record)
+        error = ""
+        try:
+            yield running
+        except (Cancelled, GeneratorExit):
+            raise
+        except BaseException as failed:
+            running.end = "error"
+            error = failed.code if isinstance(failed, EngineError) else type(failed).__name__
+            raise
+        finally:
+            with self._lock:
+                self._running.discard(running)
+            self.note(replace(running.record(), ended=self.now(), end=running.end, error=error))
 
     def note(self, record: RequestRecord) -> None:
         """Count a request that has ended, and tell who listens."""
@@ -189,8 +212,8 @@ class Admission:
 class RunningRequest:
     """A request that is answered now, on the thread that takes its events.
 
-    gaps: takes the seconds between its pieces of text. lock: is held while it changes, and by who
-    reads its record.
+    end: why it ends, if nothing else comes. gaps: takes the seconds between its pieces of text.
+    lock: is held while it changes, and by who reads its record.
     """
 
     def __init__(
@@ -201,6 +224,7 @@ class RunningRequest:
         now: Callable[[], float],
     ) -> None:
         self.key = begun.model, begun.engine
+        self.end: RequestEnd = "cancelled"  # what leaving it early is
         self._begun = begun
         self._tokens = TokenCounts()
         self._gaps = gaps
@@ -218,7 +242,7 @@ class RunningRequest:
 
     def take(self, event: Event) -> None:
         """Note what an event says of the request."""
-        if isinstance(event, TextDelta | ReasoningDelta):
+        if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta | ToolCall):
             self._piece()
         elif isinstance(event, PromptReady):
             prompt, cached = event.prompt_tokens, event.cached_tokens
@@ -226,6 +250,7 @@ class RunningRequest:
         elif isinstance(event, MtpReport):
             self._tell(replace(self._tokens, drafted=event.drafted, accepted=event.accepted))
         elif isinstance(event, Done):
+            self.end = event.finish_reason
             it, mtp = event.usage, event.mtp
             self._tell(
                 TokenCounts(
@@ -237,6 +262,11 @@ class RunningRequest:
                     mtp.accepted,
                 )
             )
+
+    def have_read(self, tokens: int) -> None:
+        """Note the tokens of texts of which nothing was to be written, and that all went well."""
+        self.end = "stop"
+        self._tell(TokenCounts(prompt=tokens))
 
     def _piece(self) -> None:
         now = self._now()

@@ -89,20 +89,20 @@ class ApiCard(EngineCard):
         )
         self.reach.chosen.connect(self.reached)
         self.body.addWidget(self.reach)
-        self._address = self._button("copy", self.tr("Copy address"), "copyServerAddress")
+        self._address = LabelledButton("copy", self.tr("Copy address"), "copyServerAddress")
         self._address.clicked.connect(self.copy_address)
-        token = self._button("key", self.tr("Copy token"), "copyServerToken")
+        token = LabelledButton("key", self.tr("Copy token"), "copyServerToken")
         token.clicked.connect(self.copy_token)
-        renew = self._button("again", self.tr("New token…"), "renewServerToken")
+        renew = LabelledButton("again", self.tr("New token…"), "renewServerToken")
         renew.clicked.connect(self.renew_token)
-        more = self._button("sliders", self.tr("Settings…"), "serverSettings")
+        more = LabelledButton("sliders", self.tr("Settings…"), "serverSettings")
         more.clicked.connect(self.settings)
         self.body.addWidget(FlowRow(self._address, token, renew, more))
         self._clients = QVBoxLayout()
         self._clients.setSpacing(4)
         self.body.addWidget(Label(self.tr("Programs with a key of their own"), "strong"))
         self.body.addLayout(self._clients)
-        add = self._button("plus", self.tr("Add a program…"), "addClient")
+        add = LabelledButton("plus", self.tr("Add a program…"), "addClient")
         add.clicked.connect(self.add)
         self.body.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         self._uses_head = Label(self.tr("Last requests"), "strong")
@@ -130,7 +130,9 @@ class ApiCard(EngineCard):
         self.reach.show_choice(reach)
         self._address.setEnabled(status.running)
         if status.running:
-            self._state.setText(self.tr("Listening at {0}/v1").format(status.url))
+            lines = [self.tr("Listening at {0}/v1").format(status.url)]
+            lines += [self.tr("For other computers: {0}/v1").format(it) for it in status.elsewhere]
+            self._state.setText("\n".join(lines))
         elif wanted and status.failure is None:
             self._state.setText(self.tr("Starting…"))
         else:
@@ -161,9 +163,6 @@ class ApiCard(EngineCard):
         self._uses_head.setVisible(bool(uses))
         self._uses.setVisible(bool(uses))
         self._uses.setText("\n".join(self._use(it) for it in uses[:_MOST]))
-
-    def _button(self, drawing: str, text: str, name: str) -> LabelledButton:
-        return LabelledButton(drawing, text, name)
 
     def _turn(self) -> None:
         self.turned.emit(self._switch.isChecked())

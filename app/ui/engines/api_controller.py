@@ -41,7 +41,7 @@ class ApiController(QObject):
         self._settings.changed.connect(lambda _: self.show())
         card.turned.connect(lambda on: self._set("server", on))
         card.reached.connect(self._reach)
-        card.copy_address.connect(lambda: self._copy(f"{server.status.url}/v1"))
+        card.copy_address.connect(self._copy_address)
         card.copy_token.connect(lambda: server.token(self._copy, notifier.error))
         card.renew_token.connect(self._ask_to_renew)
         card.settings.connect(lambda: navigation.show_settings("server_port"))
@@ -69,6 +69,11 @@ class ApiController(QObject):
     def _copy(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
         self._notifier.say_copied()
+
+    def _copy_address(self) -> None:
+        """Copy the address for whom the server is: other computers, where they can connect."""
+        status = self._server.status
+        self._copy(f"{next(iter(status.elsewhere), status.url)}/v1")
 
     def _reach(self, reach: str) -> None:
         """Let others in only after a second yes."""

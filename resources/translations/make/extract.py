@@ -52,10 +52,11 @@ _SOUGHT = ("INSTALLATION", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_TOO_LONG"
 row, what is first."""
 _CODE = re.compile(
     r"%[sd]|^Signature|^tuple\[|std::|\| None$|\\|\(\?:|<\w|\[\^|\{%|<!"
+    r"|::=|brace-|A-Za-z_|\" space|\" (=|:)|^You can use tools\.|^\{\"|<\||\| string \||\"true\" "
     r"|^USING |^ORDER |^exiting due|^failed to|^Traceback"
     r"|\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|WHERE|LIMIT|JOIN|NULL)\b"
 )
-"""What marks text as the database's, the log's, a pattern or a chat template."""
+"""What marks text as the database's, the log's, a pattern, a grammar or a chat template's."""
 _SHORT = ("Compiling", "Portability", "{0}: {1} %", ", about {0} s")
 """What is said in less than two words, of the engines."""
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import socket
 import ssl
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,7 @@ def test_a_server_answers_from_start_to_stop(serve: Serve, token: str) -> None:
     server = serve()
     assert server.url == f"http://127.0.0.1:{port_of(server)}"
     assert port_of(server) > 0
+    assert server.elsewhere == ()
     assert ask(server, token=token).status == 200
     server.stop()
     with pytest.raises(ConnectionRefusedError):
@@ -103,6 +105,11 @@ def test_exposed_it_goes_by_addresses_and_by_no_name(serve: Serve, token: str) -
     server = serve(address=Address("0.0.0.0", 0), exposed=True, without_tls=True)
     port = port_of(server)
     for host in (f"192.168.1.20:{port}", f"[fd00::1]:{port}", f"127.0.0.1:{port}"):
+        assert ask(server, token=token, headers={"Host": host}).status == 200
+    for url in server.elsewhere:
+        host = url.removeprefix("http://")
+        assert host.endswith(f":{port}")
+        assert not ipaddress.ip_address(host.partition(":")[0]).is_loopback
         assert ask(server, token=token, headers={"Host": host}).status == 200
     assert ask(server, token=token, headers={"Host": f"rebound.example:{port}"}).status == 421
     assert ask(server).status == 401
@@ -215,20 +222,31 @@ def test_a_reader_that_takes_nothing_is_left(
         assert len(Reply(read_all(connection)).body) == BIG
 
 
-def test_connections_beyond_what_it_holds_are_ended(
+def test_who_asks_for_nothing_makes_room_for_who_asks(
     serve: Serve, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A flood of connections that are held open keeps nobody else out."""
     monkeypatch.setattr(listening, "CONNECTIONS", 5)
     server = serve()
-    held = [socket.create_connection((LOOPBACK, port_of(server)), timeout=20) for _ in range(5)]
-    time.sleep(0.2)
-    assert ask(server, token=token).status == 0
-    for it in held:
-        it.close()
-    until = time.monotonic() + 10
-    while (status := ask(server, token=token).status) != 200 and time.monotonic() < until:
-        time.sleep(0.02)
-    assert status == 200
+    with ExitStack() as ends:
+        held = [ends.enter_context(connected(server)) for _ in range(50)]
+        assert ask(server, token=token).status == 200
+        for it in held[:45]:
+            assert wait_until_closed(it) < 5
+
+
+def test_where_all_are_being_answered_a_newcomer_is_ended(
+    serve: Serve, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "CONNECTIONS", 3)
+    server = serve()
+    with ExitStack() as ends:
+        busy = [ends.enter_context(connected(server)) for _ in range(3)]
+        for it in busy:
+            it.sendall(head(server, "/v1/responses", method="POST", token=token))
+            assert it.recv(15) == b"HTTP/1.1 200 OK"
+        assert ask(server, token=token).status == 0
+        assert all(it.recv(100) for it in busy)
 
 
 def test_at_the_end_running_answers_are_told(

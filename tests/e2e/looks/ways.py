@@ -48,15 +48,17 @@ FINDINGS = (
     ),
 )
 PRICE = Price(4_200_000_000, 14_200_000_000, 10_000_000_000, 19)
-OPEN_SERVER = ServerStatus("http://127.0.0.1:8117", exposed=True)
+OPEN_SERVER = ServerStatus(
+    "http://127.0.0.1:8117", ("http://192.168.1.20:8117", "http://10.0.0.20:8117"), exposed=True
+)
 PORT_TAKEN = AddressNotFree(
     "The server was not started.",
     "Another program already listens at port 8117.",
     "Choose another port, or end that program.",
 )
 CLIENTS = (
-    ApiClient("1", "editor", ""),
-    ApiClient("2", "an agent with a long name", "", (STARTER,), 30, 2),
+    ApiClient("1", "ada", ""),
+    ApiClient("2", "ada bea guide near team", "", (STARTER,), 30, 2),
 )
 USES = tuple(
     ApiUse(
@@ -64,7 +66,7 @@ USES = tuple(
         *tokens, 9_000, 800, status,
     )
     for name, model, tokens, status in (
-        ("editor", "qwen3-coder-30b-a3b-instruct:Q4_K_M", (21_000, 200), 200),
+        ("ada", "gemma", (21_000, 200), 200),
         ("", "", (0, 0), 401),
     )
 )  # fmt: skip

@@ -166,6 +166,9 @@ def test_a_call_that_was_cut_off_is_none() -> None:
     reader = reader_of("hermes")
     reader.feed(CALL.partition("Kö")[0])
     assert not reader.finish(ended=False)
+    named = reader_of("hermes")
+    named.feed('<tool_call>{"name": "clock",')
+    assert not [it for it in named.finish(ended=False) if isinstance(it, ToolCall)]
     again = reader_of("hermes")
     again.feed(CALL.partition("Kö")[0])
     assert again.finish(ended=True) == [ToolCall("clock", '{"town": "', "call_1")]

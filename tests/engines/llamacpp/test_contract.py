@@ -9,7 +9,7 @@ import pytest
 
 from engines.base import Engine
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.types import ChatRequest, LoadPlan
+from engines.types import ChatRequest, LoadPlan, Tool
 from tests.engines.contract import GREEDY, EngineContract, ask
 from tests.engines.llamacpp.random_models import STARTER
 
@@ -26,6 +26,13 @@ class TestLlamaCpp(EngineContract):
     @pytest.fixture
     def plan(self) -> LoadPlan:
         return LoadPlan(STARTER, context=512, threads=1, batch_threads=1)
+
+    @pytest.fixture
+    def tooled(self) -> ChatRequest:
+        """It has not the wit to ask by itself."""
+        tool = Tool("clock", "The time", {"type": "object", "properties": {}})
+        asked = ask("How late is it?", tools=(tool,), tool_choice="required", max_tokens=120)
+        return replace(asked, parallel_tools=False)
 
     @pytest.fixture
     def foreign(self) -> tuple[ChatRequest, str]:

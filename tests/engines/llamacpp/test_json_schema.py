@@ -381,6 +381,46 @@ def test_what_cannot_be_kept_is_refused_with_a_sentence(schema: Any, why: str) -
     assert why in error.value.why
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"const": NaN}',
+        '{"const": 1e999}',
+        '{"enum": [-Infinity]}',
+        r'{"const": "\ud800"}',
+        r'{"properties": {"\udc00": {}}}',
+    ],
+)
+def test_values_that_no_text_of_json_has_are_refused(text: str) -> None:
+    with pytest.raises(GrammarInvalid, match="no JSON"):
+        grammar_of(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least", "most", "yes", "no"),
+    [
+        (r"^[A-Z]{3}-\d+$", 0, 8, ["ABC-1", "ABC-1234"], ["ABC-12345", "ABC-"]),
+        ("^a[bc]*d$", 4, None, ["abbd", "abcbcd"], ["ad", "abd"]),
+        ("^(a|bb)[0-9]*$", 3, 4, ["a12", "bb12"], ["a1", "bb123"]),
+    ],
+)
+def test_a_pattern_and_a_length_are_kept_together(
+    pattern: str, least: int, most: int | None, yes: list[str], no: list[str]
+) -> None:
+    schema: Schema = {"type": "string", "pattern": pattern, "minLength": least}
+    said = say(schema if most is None else {**schema, "maxLength": most})
+    assert [text for text in yes if not matches(said, json.dumps(text))] == []
+    assert [text for text in no if matches(said, json.dumps(text))] == []
+
+
+@pytest.mark.parametrize("bound", ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"])
+@pytest.mark.parametrize("text", ["19.99", "0.125", "3.14159265", "1234567.891"])
+def test_a_bound_on_one_side_leaves_a_number_its_decimals(bound: str, text: str) -> None:
+    at = 0 if bound.endswith("inimum") else 2_000_000
+    assert matches(say({"type": "number", bound: at}), text)
+    assert matches(say({"type": "number", "minimum": float(text)}), text)
+
+
 def test_sizes_are_limited() -> None:
     deep: Any = {"type": "string"}
     for _ in range(200):

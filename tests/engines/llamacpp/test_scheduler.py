@@ -147,6 +147,28 @@ def test_a_long_prompt_makes_no_running_answer_wait_longer_than_one_slice(
     assert all(sum(len(part.tokens) for part in parts) <= 64 for parts in steps)
 
 
+def test_the_prompt_of_a_guest_is_read_behind_that_of_who_asks_here(
+    load: Load, slow: Path, steps: list[Sequence[BatchPart]]
+) -> None:
+    engine = load(slow, context=2048, batch=64, parallel=2, kept_bytes=0)
+    long = ask("many words " * 150, max_tokens=1)
+    with ThreadPoolExecutor(1) as pool:
+        guest = pool.submit(
+            one_by_one, engine, [replace(ask("other words " * 150, max_tokens=1), guest=True)]
+        )
+        while not steps or len(steps[-1][0].tokens) < 64:
+            pass
+        guests = steps[-1][0].sequence
+        one_by_one(engine, [long])
+        after = len(steps)
+        guest.result()
+    both = [{part.sequence for part in parts} for parts in steps]
+    own = [which for which in both if 1 - guests in which]
+    assert len(own) > 3
+    assert all(guests not in which for which in own[:-2]), "only behind its end is there room"
+    assert len(steps) > after, "the guest's is read to its end after that"
+
+
 def test_running_answers_get_equal_steps(
     load: Load, slow: Path, steps: list[Sequence[BatchPart]]
 ) -> None:

@@ -48,10 +48,15 @@ CALL_SAMPLES: Final = (
     CallSample(
         "hermes",
         'One moment. <tool_call>\n{"name": "get_weather", "arguments": {"town": "Köln", "days": 3}}'
-        '\n</tool_call>\n<tool_call>\n{"arguments": {"town": "Bonn"}, "name": "get_weather"}\n'
+        '\n</tool_call>\n<tool_call>\n{"name": "get_weather", "arguments": {"town": "Bonn"}}\n'
         "</tool_call>",
         (COLOGNE, BONN),
         "One moment. ",
+    ),
+    CallSample(
+        "hermes",
+        '<tool_call>\n{"arguments": {"town": "Bonn"}, "name": "get_weather"}\n</tool_call>',
+        (BONN,),
     ),
     CallSample(
         "hermes",

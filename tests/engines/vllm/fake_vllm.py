@@ -111,7 +111,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif self.path == "/v1/models":
             self.send(200, json.dumps({"data": [{"id": "model", "max_model_len": 512}]}))
         elif self.path == "/metrics":
-            self.send(200, f'vllm:num_requests_running{{engine="0"}} {len(running)}.0\n')
+            figures = {"num_requests_running": len(running), "kv_cache_usage_perc": 0.125}
+            lines = (f'vllm:{name}{{engine="0"}} {it:.3f}\n' for name, it in figures.items())
+            self.send(200, "".join(lines))
         else:
             self.send(404, "{}")
 

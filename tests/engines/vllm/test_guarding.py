@@ -361,6 +361,16 @@ def test_a_cancel_ends_the_answer_and_the_server_s_work(engine: VllmEngine, fake
     until(lambda: (found := engine.metrics()) is not None and found.running == 0)
 
 
+def test_it_tells_how_full_the_worker_s_cache_is_while_there_is_one(engine: VllmEngine) -> None:
+    assert engine.cache_used() is None
+    load(engine)
+    assert engine.cache_used() == 0.125
+    assert engine.worker is not None
+    os.kill(engine.worker.session, signal.SIGKILL)
+    until(lambda: not engine.well)
+    assert engine.cache_used() is None, "and it is no error to ask"
+
+
 def test_drafts_are_checked_by_two_starts(engine: VllmEngine) -> None:
     load(engine, replace(PLAN, drafter=ASSISTANT, draft_max=2))
     check = engine.check_mtp(question(max_tokens=8), 2, CancelToken())

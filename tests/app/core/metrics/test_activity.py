@@ -12,8 +12,8 @@ from app.core.metrics.records import RequestRecord, SampledAs, TokenCounts, Wait
 NOW = 10_000.0
 STEP = 10.0
 ONE = RequestRecord(
-    "guide", "llamacpp", 0.0, NOW - 60, NOW - 50, SampledAs(0.7, 0.95, 40, None, None), NOW - 45,
-    NOW - 15, NOW - 14, "stop",
+    "guide", "llamacpp", 0.0, NOW - 60, NOW - 50, "chat", SampledAs(0.7, 0.95, 40, None, None),
+    NOW - 45, NOW - 15, NOW - 14, "stop",
     TokenCounts(prompt=100, cached=40, generated=300, drafted=50, accepted=20),
 )  # fmt: skip
 

@@ -20,8 +20,9 @@ from app.core.models.entry import ModelEntry
 from engines.types import EngineName
 
 RECORD = RequestRecord(
-    "guide", "llamacpp", 0.0, 10.0, 12.0, SampledAs(0.7, 0.95, 40, None, None), 12.5, 14.5, 15.0,
-    "stop", TokenCounts(prompt=100, cached=60, generated=41, reasoning=10, drafted=30, accepted=20),
+    "guide", "llamacpp", 0.0, 10.0, 12.0, "chat", SampledAs(0.7, 0.95, 40, None, None), 12.5, 14.5,
+    15.0, "stop",
+    TokenCounts(prompt=100, cached=60, generated=41, reasoning=10, drafted=30, accepted=20),
 )  # fmt: skip
 
 
@@ -33,7 +34,7 @@ def test_a_request_is_counted_with_its_times() -> None:
     assert totals.ends == {"stop": 1, "length": 1}
     sums = {
         "queued": 4.0, "to_first": 5.0, "reading": 1.0, "writing": 4.0, "per_token": 0.1,
-        "running": 6.0, "whole": 10.0, "prompts": 200.0, "answers": 82.0,
+        "running": 6.0, "whole": 10.0, "prompts": 200.0, "computed": 80.0, "answers": 82.0,
     }  # fmt: skip
     assert {name: getattr(totals, name).sum for name in sums} == pytest.approx(sums)
 
@@ -43,6 +44,13 @@ def test_one_that_wrote_nothing_has_no_time_to_its_first_token() -> None:
     totals.add(replace(RECORD, first=None, last=None, end="error", tokens=TokenCounts(100)))
     assert sum(totals.to_first.counts) == sum(totals.per_token.counts) == 0
     assert sum(totals.whole.counts) == 1
+
+
+def test_one_of_which_nothing_was_to_be_written_is_no_short_answer() -> None:
+    totals = Totals()
+    totals.add(replace(RECORD, operation="embeddings", sampled=None, first=None, last=None))
+    assert sum(totals.answers.counts) == 0
+    assert sum(totals.prompts.counts) == sum(totals.whole.counts) == 1
 
 
 def test_one_that_runs_cannot_be_added() -> None:

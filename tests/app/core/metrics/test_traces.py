@@ -13,8 +13,8 @@ from app.core.metrics.records import RequestRecord, SampledAs, TokenCounts
 from app.core.metrics.traces import as_otlp
 
 RECORD = RequestRecord(
-    "guide", "llamacpp", 1_790_000_000.25, 10.0, 10.5, SampledAs(0.7, 0.95, 40, 7, 256), 10.75,
-    12.0, 12.25, "tool", TokenCounts(100, 60, 41, 10, 30, 20),
+    "guide", "llamacpp", 1_790_000_000.25, 10.0, 10.5, "chat", SampledAs(0.7, 0.95, 40, 7, 256),
+    10.75, 12.0, 12.25, "tool", TokenCounts(100, 60, 41, 10, 30, 20),
 )  # fmt: skip
 
 
@@ -68,6 +68,21 @@ def test_one_that_failed_says_so_and_what_it_never_had_is_left_out() -> None:
     assert (span["kind"], span["status"]) == (3, {"code": 2})
     assert attributes(span)["error.type"] == "crashed"
     assert "gen_ai.response.time_to_first_chunk" not in attributes(span)
+
+
+def test_vectors_are_a_span_without_what_an_answer_has() -> None:
+    tokens = TokenCounts(prompt=12)
+    vectors = replace(RECORD, operation="embeddings", sampled=None, first=None, tokens=tokens)
+    [span] = spans(vectors)
+    assert span["name"] == "embeddings guide"
+    assert attributes(span) == {
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.provider.name": "llamacpp",
+        "gen_ai.request.model": "guide",
+        "gen_ai.response.model": "guide",
+        "gen_ai.usage.input_tokens": "12",
+        "hearth.queue_time": 0.5,
+    }
 
 
 def test_each_span_has_an_id_of_its_own() -> None:

@@ -46,6 +46,52 @@ def test_as_many_as_the_engine_can_are_beside_each_other() -> None:
     assert rules.admitted(fourth)
 
 
+def a_guest(rules: QueueRules, what: QueueRequest) -> int:
+    number = rules.join(guest=True)
+    rules.want(number, what)
+    return number
+
+
+def test_a_guest_comes_behind_who_asks_here() -> None:
+    rules = QueueRules(ROOMS)
+    first = begun(rules, "llamacpp")
+    guest = a_guest(rules, want("llamacpp"))
+    own = asked(rules, want("llamacpp"))
+    assert rules.why(own) == Wait("full", "m in llamacpp", 1)
+    assert rules.why(guest) == Wait("queue", count=1)
+    rules.leave(first)
+    assert rules.admitted(own)
+    assert not rules.admitted(guest)
+    rules.leave(own)
+    assert rules.admitted(guest)
+
+
+def test_guests_leave_one_of_several_places_free() -> None:
+    rules = QueueRules(ROOMS)
+    guest = a_guest(rules, want("vllm"))
+    rules.ready(guest, 3)
+    second, third = (a_guest(rules, want("vllm")) for _ in range(2))
+    assert rules.admitted(second)
+    assert rules.why(third) == Wait("full", "m in vllm", 2)
+    own = asked(rules, want("vllm"))
+    assert rules.admitted(own)
+    rules.leave(own)
+    assert not rules.admitted(third)
+    rules.leave(guest)
+    assert rules.admitted(third)
+
+
+def test_a_guest_that_wants_the_model_that_is_loaded_waits_for_who_wants_another() -> None:
+    rules = QueueRules(ROOMS)
+    first = begun(rules, "vllm")
+    other = asked(rules, want("vllm", "n"))
+    guest = a_guest(rules, want("vllm"))
+    assert not rules.admitted(guest)
+    rules.leave(first)
+    assert rules.admitted(other)
+    assert not rules.admitted(guest)
+
+
 def test_nobody_uses_a_model_while_it_is_being_loaded() -> None:
     rules = QueueRules(ROOMS)
     first, second = (asked(rules, want("vllm")) for _ in range(2))

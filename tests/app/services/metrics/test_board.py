@@ -79,6 +79,22 @@ def test_all_that_the_page_shows_is_on_the_board() -> None:
         assert name in asked
 
 
+def test_vllm_s_own_board_finds_all_that_it_asks_for(services: Services) -> None:
+    """The names in vLLM's examples/online_serving/prometheus_grafana/grafana.json, old and new."""
+    of_vllm = {
+        "e2e_request_latency_seconds_bucket", "prompt_tokens_total", "generation_tokens_total",
+        "time_per_output_token_seconds_bucket", "inter_token_latency_seconds_bucket",
+        "num_requests_running", "num_requests_waiting", "time_to_first_token_seconds_bucket",
+        "kv_cache_usage_perc", "request_prompt_tokens_bucket", "request_generation_tokens_bucket",
+        "request_success_total", "request_queue_time_seconds_sum",
+        "request_prefill_time_seconds_sum", "request_decode_time_seconds_sum",
+        "request_max_num_generation_tokens_sum",
+    }  # fmt: skip
+    found = exported(services)
+    assert {f"vllm:{it}" for it in of_vllm} <= found.keys()
+    assert {"model_name", "finished_reason"} <= found["vllm:request_success_total"]
+
+
 def test_it_has_what_grafana_wants_of_a_board() -> None:
     """As in https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/"""
     found = board()

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from app.core.chats.answers import AnswerOptions
+from app.core.metrics.activity import SPAN_S
 from app.core.metrics.records import RequestRecord, TokenCounts
 from app.core.models.entry import STARTER, ModelEntry
 from app.core.settings.fields import Settings
 from app.services.engines.lease import Lease
-from app.services.metrics.request_log import KEPT_S, RequestLog
+from app.services.metrics.request_log import RequestLog
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineFailed
 from engines.memory.load_options import LoadOptions
@@ -28,6 +29,8 @@ from engines.types import (
     Sampling,
     TextDelta,
     Timing,
+    ToolCall,
+    ToolCallDelta,
     Usage,
 )
 from tests.support.houses import SERVED, House, a_house
@@ -64,6 +67,8 @@ def test_an_answer_is_noted_with_its_tokens_and_times(services: Services) -> Non
     assert record.last is not None
     assert record.ended is not None
     assert record.asked <= record.begun <= record.first <= record.last <= record.ended
+    assert record.operation == "chat"
+    assert record.sampled is not None
     assert (record.sampled.seed, record.sampled.max_tokens) == (3, 64)
     assert "secret" not in repr(record)
 
@@ -118,6 +123,27 @@ def test_one_whose_engine_fails_is_noted_as_an_error(services: Services) -> None
     assert only(services).tokens.generated == 2
 
 
+def test_a_bug_counts_as_an_error_too(services: Services) -> None:
+    services.engine.error = ZeroDivisionError("a bug")
+    with suppress(ZeroDivisionError), lease(services) as model:
+        list(model.chat(ASK, CancelToken()))
+    assert (only(services).end, only(services).error) == ("error", "ZeroDivisionError")
+
+
+def test_vectors_and_ranks_are_requests_as_well(services: Services) -> None:
+    with lease(services) as model:
+        assert len(model.embed(["one", "two"], CancelToken()).vectors) == 2
+        model.rerank("which?", ["a", "bc", "def"], CancelToken())
+        list(model.chat(ChatRequest((), prompt="Once"), CancelToken()))
+    noted = services.runtime.requests.requests()
+    assert [(it.operation, it.end, it.tokens.prompt) for it in noted] == [
+        ("embeddings", "stop", 2),
+        ("rerank", "stop", 3),
+        ("text_completion", "stop", 5),
+    ]
+    assert [it.sampled is None for it in noted] == [True, True, False]
+
+
 def test_who_waits_is_listed_until_the_model_is_there(services: Services) -> None:
     log = services.runtime.requests
     cancel = CancelToken()
@@ -161,6 +187,16 @@ def test_time_in_the_queue_belongs_to_the_first_request_of_a_lease() -> None:
     assert log.totals()["m", "llamacpp"].gaps.sum == 2.0
 
 
+def test_an_answer_that_is_only_a_call_has_a_first_token() -> None:
+    now = [0.0]
+    log = RequestLog(lambda: now[0])
+    call = ToolCallDelta(0, "look_up", "1", "{"), ToolCall("look_up", "{}", "1")
+    admission = log.admission(ModelEntry("m", "M", Path("m")), 0.0)
+    list(log.answered(scripted(now, pieces=call), ASK, admission))
+    [record] = log.requests()
+    assert (record.first, record.last) == (1.0, 2.0)
+
+
 def test_a_total_that_was_told_never_becomes_less() -> None:
     """A piece of text is not always a token, so that less may be known at the end."""
     now = [0.0]
@@ -180,7 +216,7 @@ def test_old_requests_are_forgotten_and_the_totals_are_not() -> None:
     now = [0.0]
     log = RequestLog(lambda: now[0])
     list(log.answered(scripted(now), ASK, log.admission(ModelEntry("m", "M", Path("m")), 0.0)))
-    now[0] += KEPT_S + 10.0
+    now[0] += SPAN_S + 10.0
     assert log.requests() == ()
     assert log.totals()["m", "llamacpp"].ends == {"stop": 1}
 
@@ -194,12 +230,15 @@ def test_who_listens_hears_of_each_end() -> None:
     assert heard == list(log.requests())
 
 
-def scripted(now: list[float], generated: int = 2) -> Generator[Event, None, None]:
-    """An answer of two pieces, one each second."""
+def scripted(
+    now: list[float],
+    generated: int = 2,
+    pieces: tuple[Event, ...] = (TextDelta("a"), TextDelta("b")),
+) -> Generator[Event, None, None]:
+    """An answer of these pieces, one each second."""
     yield PromptReady(5, 2)
-    now[0] += 1.0
-    yield TextDelta("a")
-    now[0] += 1.0
-    yield TextDelta("b")
+    for piece in pieces:
+        now[0] += 1.0
+        yield piece
     mtp = MtpReport("off", False, "")
     yield Done("stop", Usage(5, 2, generated, 512), Timing(0, 0, 0, 0), mtp, 7)

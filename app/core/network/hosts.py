@@ -1,0 +1,18 @@
+"""Tells which hosts are this computer; asks no name server. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Final
+
+LOCALHOST: Final = "localhost"
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this computer: 127.0.0.0/8, ::1, localhost."""
+    if host.lower() == LOCALHOST:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
