@@ -53,7 +53,8 @@ _MARKS: Final = {
     "\ufb06": "st",
 }
 _SPECIAL: Final = re.compile(
-    r"(?P<hyphen>(?<=\w)[-\u2010\u00ad][ \t]*\n\s*(?=\w))|(?P<space>\s+)"
+    r"(?P<hyphen>(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\n\s*(?=[^\W\d_]))"
+    r"|(?P<range>(?<=\w)[-\u2010][ \t]*\n\s*(?=\w))|(?P<space>\s+)"
     rf"|(?P<mark>[{''.join(_MARKS)}])|(?P<composed>.[\u0300-\u036f]+)",
 )
 _EDGE: Final = "\x02"
@@ -166,6 +167,8 @@ def _inside(quote: re.Match[str]) -> str:
 def _replaced(found: re.Match[str]) -> str:
     if found["hyphen"]:
         return _BREAK
+    if found["range"]:
+        return "-"  # of figures: without it they would be another number
     if found["space"]:
         return " "
     if found["mark"]:

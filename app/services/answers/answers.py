@@ -179,8 +179,8 @@ class Answers:
     ) -> Iterator[Event | Ready | Grounded]:
         """Answer a whole request without the store. Raises EngineError or Cancelled.
 
-        files: go with the last message. for_client: it is asked by another program. Its request says
-        whether that is a guest.
+        files: go with the last message. for_client: it is asked by another program. Its request
+        says whether that is a guest.
         """
         request = prepared.request
         with (

@@ -166,6 +166,7 @@ def test_none_of_500_fabrications_is_found(pages: list[list[str]], book: Attache
 SOURCE = attached(
     "lease.pdf",
     "The rent is 1,250.50 euros from 14 May. A well-\nknown firm may not enter; -3 degrees.",
+    "It takes 3-\n4 days, in 2025-\n26. "
     "Eine Nord-\nsee-Fahrt der E-\nMail-Firma. “Never,” said O’Neil.",
 )
 
@@ -189,6 +190,11 @@ SOURCE = attached(
         ("The rent … may not enter", "not_found"),
         ("rent is 1,250.50 euro", "not_found"),
         ("said O'Neil", "found"),
+        ("takes 3-4 days", "found"),
+        ("takes 34 days", "not_found"),
+        ("in 2025-26", "found"),
+        ("in 202526", "not_found"),
+        ("4 days", "found"),
     ],
 )
 def test_only_what_stands_there_is_found(quote: str, expected: str) -> None:

@@ -86,6 +86,11 @@ def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
     assert not document.scanned
 
 
+def test_a_word_that_is_divided_in_a_pdf_keeps_its_hyphen(tmp_path: Path) -> None:
+    path = made.pdf(tmp_path / "a.pdf", [["an exam-", "ple of E-", "Mail"]])
+    assert read(path).text == "an exam-\nple of E-\nMail"
+
+
 def test_a_scan_is_named_as_one(tmp_path: Path) -> None:
     document = read(made.pdf(tmp_path / "a.pdf", [[], []]))
     assert document.is_scan
