@@ -266,9 +266,8 @@ def _file_parts(
         chosen = list(group)
         if any(not it.place for it in chosen):
             for number, section in enumerate(document.sections):
-                words = f"{name}, {location_words(section.place)}"
                 if section.text.strip():
-                    yield PromptPart("file", fenced(words, section.text))
+                    yield _told(name, section.place, section.text)
                 elif not number and document.is_scan:
                     yield PromptPart("app", f"{name}: its pages are pictures without text.")
             continue
@@ -278,8 +277,7 @@ def _file_parts(
             if not 0 < it.place <= len(document.sections):
                 continue  # an imported chat may say anything
             section = document.sections[it.place - 1]
-            words = f"{name}, {location_words(section.place)}"
-            yield PromptPart("file", fenced(words, section.text[it.start : it.end]))
+            yield _told(name, section.place, section.text[it.start : it.end])
 
 
 def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
@@ -293,12 +291,17 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
 
 
 def location_words(place: Location) -> str:
-    """Name a place in a document, for a model."""
+    """Name a place in a document, without words of the document's own."""
     if place.kind is LocationKind.WHOLE:
         return "text"
-    if place.kind is LocationKind.HEADING:
-        return f"section {place.number}" + (f" “{place.title}”" if place.title else "")
-    return f"{place.kind} {place.number}" + (f" “{place.title}”" if place.title else "")
+    kind = "section" if place.kind is LocationKind.HEADING else place.kind
+    return f"{kind} {place.number}"
+
+
+def _told(name: str, place: Location, text: str) -> PromptPart:
+    """Write a text with its place; the name of a sheet, which is the file's own, with the text."""
+    own = f"{place.title}\n" if place.kind is LocationKind.SHEET else ""
+    return PromptPart("file", fenced(f"{name}, {location_words(place)}", own + text))
 
 
 def fenced(words: str, text: str) -> str:
@@ -341,12 +344,8 @@ def _hash(value: object) -> str:
 
 
 def _origin(value: object) -> Origin:
-    found: dict[object, Origin] = {
-        "user": "user",
-        "app": "app",
-        "picture": "picture",
-        "tool": "tool",
-    }
+    """Read an origin; what it does not know is a file's, and never the user's own."""
+    found: dict[object, Origin] = {"picture": "picture", "tool": "tool"}
     return found.get(value, "file")
 
 

@@ -34,7 +34,8 @@ class Documents:
 
     def read(self, path: Path, cancel: CancelToken) -> AttachedFile:
         """Read a file that is to go with a message. Raises DocumentNotRead and Cancelled."""
-        return AttachedFile(path.name, self._reader.read(path, cancel))
+        name = "".join(it if it.isprintable() else " " for it in path.name)
+        return AttachedFile(name, self._reader.read(path, cancel))
 
     def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
         """Copy files whose message has been saved, so that their pages can be shown later.
