@@ -7450,6 +7450,7 @@
     </message>
     <message>
       <location filename="../../app/core/chats/dropped.py" />
+      <location filename="../../app/documents/reader.py" />
       <source>Open it in its own program and copy the part that your question is about.</source>
       <translation>Öffne sie im eigenen Programm und kopiere den Teil, um den es in deiner Frage geht.</translation>
     </message>
@@ -8512,6 +8513,106 @@
       <location filename="../../app/core/settings/server.py" />
       <source>tls ssl https encryption private api</source>
       <translation>tls ssl https verschlüsselung privat api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>{0} cannot be read.</source>
+      <translation>{0} kann nicht gelesen werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>The file is not there, or the system does not let Hearth open it.</source>
+      <translation>Die Datei ist nicht da, oder das System lässt Hearth sie nicht öffnen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Check that it still exists and that you may open it, then add it again.</source>
+      <translation>Sehen Sie nach, ob es sie noch gibt und ob Sie sie öffnen dürfen, und fügen Sie sie dann noch einmal hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is protected by a password or by copy protection.</source>
+      <translation>Sie ist durch ein Kennwort oder einen Kopierschutz gesichert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save a copy without protection in its own program, and add the copy.</source>
+      <translation>Speichern Sie in ihrem eigenen Programm eine Kopie ohne Schutz, und fügen Sie die Kopie hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It has the format that Office used before 2007.</source>
+      <translation>Sie hat das Format, das Office vor 2007 verwendet hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that.</source>
+      <translation>Speichern Sie sie in ihrem eigenen Programm als DOCX, XLSX, PPTX oder PDF, und fügen Sie diese Datei hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is a picture, and has no text.</source>
+      <translation>Sie ist ein Bild und hat keinen Text.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Add a document with text, or type what your question is about.</source>
+      <translation>Fügen Sie ein Dokument mit Text hinzu, oder schreiben Sie, worum es geht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is not a document whose text Hearth knows how to read.</source>
+      <translation>Sie ist kein Dokument, dessen Text Hearth lesen kann.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as PDF, DOCX or plain text in its own program, and add that.</source>
+      <translation>Speichern Sie sie in ihrem eigenen Programm als PDF, DOCX oder reinen Text, und fügen Sie diese Datei hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>The file is damaged or not complete.</source>
+      <translation>Die Datei ist beschädigt oder nicht vollständig.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Open it in its own program, save it again, and add that copy.</source>
+      <translation>Öffnen Sie sie in ihrem eigenen Programm, speichern Sie sie neu, und fügen Sie diese Kopie hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>The file is larger than 1 GB.</source>
+      <translation>Die Datei ist größer als 1 GB.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It has more text than ten million characters.</source>
+      <translation>Sie hat mehr als zehn Millionen Zeichen Text.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Split it into smaller files, and add those that your question is about.</source>
+      <translation>Teilen Sie sie in kleinere Dateien, und fügen Sie die hinzu, um die es geht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Its content grows beyond 512 MB when it is unpacked, as that of a harmful file would.</source>
+      <translation>Ihr Inhalt wächst beim Entpacken über 512 MB hinaus, wie der einer schädlichen Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Reading it took more than 1 GB of memory, and was stopped.</source>
+      <translation>Das Lesen brauchte mehr als 1 GB Arbeitsspeicher und wurde beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Reading it took more than two minutes, and was stopped.</source>
+      <translation>Das Lesen dauerte länger als zwei Minuten und wurde beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>The part of Hearth that reads it crashed on it; the file may be damaged or harmful.</source>
+      <translation>Der Teil von Hearth, der sie liest, ist an ihr abgestürzt; die Datei ist vielleicht beschädigt oder schädlich.</translation>
     </message>
     <message>
       <location filename="../../app/hub/api_request.py" />
