@@ -55,6 +55,14 @@ class OpenStores:
         if self.folder.states.exists():
             _ = self.states  # it tidies up as it is made
 
+    def remove_unused_files(self) -> None:
+        """Remove the copies of attached files that no chat has any more."""
+        if self.folder.attachments.exists():
+            from app.store.documents import DocumentStore, FileCopies
+
+            copies = FileCopies(self.folder.attachments)
+            copies.remove_unused(DocumentStore(self.database).hashes())
+
 
 def open_database(folder: DataFolder) -> Database:
     """Open the database. Raises AppError; DatabaseDamaged names a copy that can be put back."""
@@ -125,5 +133,6 @@ def first_presenters(opened: OpenStores) -> FirstPresenters:
         Drafts(DraftStore(opened.database), tasks),
         lambda chat_id: opened.states.forget(chat_id),  # noqa: PLW0108 - read when needed
         tasks,
+        forget_files=opened.remove_unused_files,
     )
     return FirstPresenters(tasks, settings, chats)

@@ -17,7 +17,7 @@ def adapter_of(request: ChatRequest, adapters: Sequence[Adapter]) -> str | None:
     raise AdapterUnknown(
         f"The adapter “{name}” cannot be used.",
         f"Loaded with this model: {known}." if known else "None was loaded with this model.",
-        "Choose one of those, or name its folder in the settings, under Engines.",
+        "Choose one of those, or name it in the settings, under Engines.",
         Action("open_settings", "vllm_adapters"),
     )
 

@@ -22,9 +22,9 @@ MtpSwitch = Literal["request", "restart", "restart_for_on", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]
 """The kinds of drafters: layers in the model's own file, a drafter's file, the text itself."""
 
-Ability = Literal["chat", "thinks", "tools"]
+Ability = Literal["chat", "thinks", "tools", "embeds"]
 """What a model can do by its chat template: chat at all (a base model has none), think before it
-answers, and call tools."""
+answers, and call tools; or that it gives no answers, but vectors or ranks of texts."""
 
 MAX_DEPTH = 8
 """Most tokens that are drafted ahead of the model."""

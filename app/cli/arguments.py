@@ -23,7 +23,7 @@ def add_answering(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--adapter",
         metavar="NAME",
-        help=f"with this LoRA adapter of vLLM's; '' is the model alone; {USUAL}",
+        help=f"with this LoRA adapter; '' is the model alone; {USUAL}",
     )
     parser.add_argument(
         "--effort",

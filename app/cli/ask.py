@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from app.cli.output import Output
 from app.cli.printing import loading, print_answer, tell_stay
 from app.cli.streams import read, read_file
 from app.core.chats.answers import AnswerEvent, AnswerOptions
+from app.core.documents import AttachedFile
 from app.core.errors import SettingsInvalid
 from app.core.settings.fields import Settings
 from engines.cancel import CancelToken
@@ -53,7 +54,7 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
         )
     settings = app.settings.read()
     text = _standard_input() if args.text == "-" else args.text
-    text = with_files(text, args.file)
+    files = read_files(app, args.file, out)
     options = AnswerOptions(
         {
             "model": on_engine(app, args.model or _of_chat(app, args), args.engine, args.model),
@@ -81,13 +82,19 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
             system = app.answers.prepare(settings, options).settings.system_prompt
             question = Message("user", text)
             messages = (Message("system", system.strip()), question) if system else (question,)
-            return app.answers.once(messages, settings, options, loading(app, out), cancel)
-        _, answer = app.chats.ask(app.chats.chat(args.chat).id, text)
+            return app.answers.once(messages, settings, options, loading(app, out), cancel, files)
+        _, answer = app.chats.ask(app.chats.chat(args.chat).id, text, files=files)
+        app.documents.keep_copies(zip(args.file, files, strict=True))
         if options.model is None:
             tell_stay(app, answer.chat_id, settings, out, "--model")
         return app.answers.write(answer, settings, options, loading(app, out), cancel)
 
-    return print_answer(app, interruptible(work), out, args.think)
+    def told() -> Sequence[AttachedFile]:
+        if args.chat is None:
+            return files
+        return app.answers.files(app.chats.path(app.chats.chat(args.chat).id))
+
+    return print_answer(app, interruptible(work), out, args.think, files=told)
 
 
 def answer_built_in(app: App, out: Output) -> int:
@@ -113,10 +120,19 @@ def _standard_input() -> str:
     return text
 
 
-def with_files(text: str, files: list[Path]) -> str:
-    """Append the content of text files to a question. Raises FileNotText."""
-    contents = [(path.name, read_file(path).rstrip()) for path in files]
-    return "\n\n".join([text, *(f"{name}:\n```\n{inside}\n```" for name, inside in contents)])
+def read_files(app: App, paths: Sequence[Path], out: Output) -> list[AttachedFile]:
+    """Read the files that go with a question. Raises DocumentNotRead, and Cancelled on Ctrl+C."""
+    files: list[AttachedFile] = []
+
+    def work(cancel: CancelToken) -> Iterator[AttachedFile]:
+        for path in paths:
+            yield app.documents.read(path, cancel)
+
+    for file in interruptible(work):
+        files.append(file)
+        if file.document.is_scan:
+            out.note(f"{file.name} is a scan: its pages are pictures without text.")
+    return files
 
 
 def on_engine(
@@ -200,7 +216,8 @@ def _declare(ask: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="PATH",
-        help="a text file (UTF-8) that goes behind the question; may be given several times",
+        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, EPUB, HTML or e-mail;"
+        " may be given several times",
     )
     ask.add_argument(
         "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"

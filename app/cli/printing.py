@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output import Output
-from app.core.chats.answers import AnswerEvent, Compaction, Ended, Ready
+from app.core.chats.answers import AnswerEvent, Compaction, Ended, Grounded, Ready
 from app.core.chats.conversation import Failure
 from app.core.chats.thinking import why_fixed
+from app.core.citations import Citation, CitationCheck
+from app.core.documents import AttachedFile, PromptSource, location_words
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
@@ -40,6 +42,8 @@ class _Heard:
     done: Done | None = None
     ready: Ready | None = None
     failure: AnswerFailed | None = None
+    sources: tuple[PromptSource, ...] = ()
+    citations: tuple[Citation, ...] = ()
 
     def take(self, event: AnswerEvent, out: Output) -> None:
         match event:
@@ -57,10 +61,11 @@ class _Heard:
             case Ready(_, loaded):
                 self.ready = event
                 self._begin(loaded, out)
-            case Compaction("begun", count):
-                out.note(f"Summing up the oldest {count} messages, to make room.")
-            case Compaction("failed", why=why):
-                out.note(f"The oldest messages could not be summed up. {why}")
+            case Grounded(sources):
+                self.sources = sources
+                _tell_prompt(event, out)
+            case Compaction():
+                _tell_prompt(event, out)
             case Done():
                 self.done = event
             case Ended(message) if message.failure is not None:
@@ -69,6 +74,19 @@ class _Heard:
     def _begin(self, loaded: LoadedModel, out: Output) -> None:
         if self.think is not None and loaded.thinking != "switch":
             out.note(why_fixed(loaded.thinking))
+
+
+def _tell_prompt(event: Compaction | Grounded, out: Output) -> None:
+    """Say what stands in the prompt otherwise than one would think."""
+    match event:
+        case Compaction("begun", count):
+            out.note(f"Summing up the oldest {count} messages, to make room.")
+        case Compaction("failed", why=why):
+            out.note(f"The oldest messages could not be summed up. {why}")
+        case Grounded(shares=shares):
+            for share in shares:
+                if not share.whole:
+                    out.note(f"{share.name}: {share} are in.")
 
 
 def loading(app: App, out: Output) -> Progress:
@@ -82,12 +100,13 @@ def print_answer(
     out: Output,
     think: str | None = None,
     said: set[str] | None = None,
+    files: Callable[[], Sequence[AttachedFile]] = tuple,
 ) -> int:
     """Print an answer; returns the exit status.
 
     think: on or off, where the model was asked to reason or not to; it is told where that has no
     effect. said: notes on the engine that were printed before and need no repeating; new ones are
-    added.
+    added. files: those whose text the answer was told; its quotes are held against them.
     Raises the answer's error after what was answered has been printed. Where that is to be one
     JSON value, it holds both, and nothing is raised.
     """
@@ -102,6 +121,8 @@ def print_answer(
         if heard.text:
             out.piece("\n")
         if heard.done is not None:
+            if against := files():
+                heard.citations = CitationCheck(against).check("".join(heard.text))
             _conclude(heard, heard.done, out, set() if said is None else said)
     if heard.failure is None:
         return 0
@@ -136,12 +157,26 @@ def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
         out.value(value, str)
     if done.usage.left_out:
         out.note(f"The oldest {done.usage.left_out} messages did not fit and were left out.")
+    _tell_citations(heard.citations, out)
     for differs in value["notes"]:
         if differs not in said:
             out.note(differs)
     said.update(value["notes"])
     if done.mtp.mode == "on" or done.mtp.active:
         out.note(done.mtp.reason)
+
+
+def _tell_citations(citations: Sequence[Citation], out: Output) -> None:
+    """Say which quotes of an answer do not stand where it says."""
+    found = sum(it.verdict == "found" for it in citations)
+    if citations:
+        out.note(f"{found} of {len(citations)} quotes stand in the files.")
+    for it in citations:
+        if it.verdict == "elsewhere":
+            where = " and ".join(location_words(span.place) for span in it.spans)
+            out.note(f"Not where the answer says, but in {it.name}, {where}: “{it.quote}”")
+        elif it.verdict == "not_found":
+            out.note(f"Not in the files: “{it.quote}”")
 
 
 def _value(heard: _Heard, done: Done) -> dict[str, Any]:
@@ -158,6 +193,8 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
         "timing": asdict(done.timing),
         "seed": done.seed,
         "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes))),
+        **({"sources": [asdict(it) for it in heard.sources]} if heard.sources else {}),
+        **({"citations": [asdict(it) for it in heard.citations]} if heard.citations else {}),
     }
 
 

@@ -139,6 +139,12 @@ class FileNotText(AppError):
     code = "file_not_text"
 
 
+class DocumentNotRead(AppError):
+    """No text could be read from a file that was attached."""
+
+    code = "document_not_read"
+
+
 class PromptsNotRead(AppError):
     code = "prompts_not_read"
 

@@ -10,6 +10,7 @@ from app.core.chats.conversation import StoredMessage
 from app.core.exchange.export import (
     ExportedChat,
     ExportOptions,
+    attached_words,
     failure_words,
     speaker,
     strands,
@@ -138,6 +139,8 @@ def _messages(
             else:
                 yield f'<blockquote class="reasoning"><p><b>Reasoning</b></p>{told}</blockquote>'
         yield html_of(parser.parse(message.text), draw)
+        if attached := attached_words(message):
+            yield f'<p class="about">{escape(attached)}</p>'
         if failure := failure_words(message):
             yield f"<blockquote><p>{escape(failure)}</p></blockquote>"
         yield "</article>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -27,7 +27,8 @@ class Chats(QObject):
     changed(): titles, order or places are different now. failed(error). drafts: what was written
     and not sent.
 
-    forget_states: removes what an engine has kept of a chat.
+    forget_states: removes what an engine has kept of a chat. forget_files: removes the copies of
+    files that no chat has any more.
     """
 
     changed = Signal()
@@ -42,6 +43,8 @@ class Chats(QObject):
         forget_states: Callable[[str], None],
         tasks: Tasks,
         parent: QObject | None = None,
+        *,
+        forget_files: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(parent)
         self._store = store
@@ -49,6 +52,7 @@ class Chats(QObject):
         self._folders = folders
         self.drafts = drafts
         self._forget_states = forget_states
+        self._forget_files = forget_files
         self._tasks = tasks
         self._chosen: dict[str, MtpMode] = {}
         self._removed: dict[str, RemovedFolder] = {}
@@ -139,13 +143,13 @@ class Chats(QObject):
 
     def delete_for_good(self, *chat_ids: str) -> None:
         """Remove chats that are in the trash; this has no way back."""
-        self._write(lambda: remove_for_good(self._store, self._forget_states, chat_ids))
+        self._write(lambda: self._remove(chat_ids))
 
     def empty_trash(self) -> None:
-        def write() -> None:
-            remove_for_good(self._store, self._forget_states, self._store.deleted())
+        self._write(lambda: self._remove(self._store.deleted()))
 
-        self._write(write)
+    def _remove(self, chat_ids: Iterable[str]) -> None:
+        remove_for_good(self._store, self._forget_states, self._forget_files, chat_ids)
 
     def folders(self) -> list[Folder]:
         """Return the folders by their position."""

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from app.core.chats.answers import Ready
+from app.core.chats.answers import Grounded, Ready
 from app.core.metrics.prometheus import CONTENT_TYPE
 from app.core.network.clients import ApiClient
 from app.server import chat, messages, responses, vectors
@@ -313,6 +313,8 @@ class Api:
                 if isinstance(event, Ready):
                     model = event.entry.id
                     continue
+                if isinstance(event, Grounded):
+                    continue  # how much of a file there is has no word in these protocols
                 if isinstance(event, Done):
                     _note_use(request, model, event.usage)
                 yield number, event

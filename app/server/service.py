@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from app.core.chats.answers import AnswerOptions, Ready
+from app.core.chats.answers import AnswerOptions, Grounded, Ready
 from app.core.errors import ModelBusy, ModelUnknown
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
@@ -100,7 +100,7 @@ class ApiService:
 
     def answer(
         self, request: ApiRequest, access: Access, cancel: CancelToken
-    ) -> Iterator[tuple[int, Event | Ready]]:
+    ) -> Iterator[tuple[int, Event | Ready | Grounded]]:
         """Answer a request, as often as it asks; yields each event with the answer's number.
 
         Raises ModelUnknown, ModelBusy, EngineError, SettingsInvalid; Cancelled.

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from app.core.errors import SettingsInvalid
 from app.core.network.serving import aliases_named, names_named, sites_named
-from app.services.engines.load_options import adapters_named
+from app.services.engines.load_options import adapters_named, in_one_file
 
 _ADAPTER: Final = "adapter_config.json"
 _PARSED: Final[Mapping[str, Callable[[str], object]]] = {
@@ -49,10 +49,16 @@ def _require_model(called: str) -> None:
 
 def _require_adapters(text: str) -> None:
     for adapter in adapters_named(text):
-        if not (adapter.path / _ADAPTER).is_file():
+        if in_one_file(adapter) and not adapter.path.is_file():
+            raise SettingsInvalid(
+                f"There is no file {adapter.path}.",
+                "For llama.cpp an adapter is a GGUF file.",
+                "Name that file, such as: style = /home/me/adapters/style.gguf.",
+            )
+        if not in_one_file(adapter) and not (adapter.path / _ADAPTER).is_file():
             raise SettingsInvalid(
                 f"There is no LoRA adapter in {adapter.path}.",
-                f"An adapter is a folder with a file {_ADAPTER}.",
+                f"For vLLM an adapter is a folder with a file {_ADAPTER}.",
                 "Name the folder that contains it, such as: style = /home/me/adapters/style.",
             )
 

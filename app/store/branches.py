@@ -10,6 +10,7 @@ from app.core.chats.conversation import StoredMessage
 from app.core.chats.tree import Node, RemovedMessage, Tree, first_words
 from app.store.chats import LAIN, lain
 from app.store.db import Database
+from app.store.documents import remove_unused_documents
 from app.store.message_rows import insert_message, insert_turn, leaf_of, show_leaf
 
 _BELOW = """WITH RECURSIVE below(id) AS (
@@ -99,7 +100,9 @@ class BranchStore:
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, question.chat_id)
-            pair = insert_turn(db, question.chat_id, question.parent_id, text, now)
+            pair = insert_turn(
+                db, question.chat_id, question.parent_id, text, now, question.attachments
+            )
             show_leaf(db, question.chat_id, pair[1].id, now)
         return pair
 
@@ -190,6 +193,7 @@ class BranchStore:
         """Remove for good what was taken out at least so many days ago; see `ChatStore.see_day`."""
         with self._database.write() as db:
             db.execute(f"DELETE FROM messages WHERE {LAIN}", lain(days))  # noqa: S608  our own words
+            remove_unused_documents(db)
 
 
 def _tree(db: sqlite3.Connection, chat_id: str) -> Tree:

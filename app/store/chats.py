@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from app.core.chats.chat import Chat, title_from
 from app.core.errors import AnswerInUse, ChatNotFound
 from app.store.db import Database
+from app.store.documents import DocumentStore, insert_document, remove_unused_documents
 from app.store.message_rows import (
     insert_message,
     insert_row,
     insert_turn,
     leaf_of,
+    listed,
     new_id,
     show_leaf,
 )
@@ -25,6 +27,7 @@ from app.store.rows import chat_of, message_of
 if TYPE_CHECKING:
     from app.core.chats.assistants import NewChat
     from app.core.chats.conversation import StoredMessage
+    from app.core.documents import AttachedFile, Document
     from engines.types import MtpMode
 
 _BEHIND_ALL = "\U0010ffff"
@@ -87,25 +90,39 @@ class ChatStore:
 
         return path_to(self.messages(chat_id), self.chat(chat_id).leaf_id)
 
+    def documents(self, chat_id: str) -> list[Document]:
+        """Return the text of all files that are attached in a chat."""
+        hashes = {it.sha256 for message in self.messages(chat_id) for it in message.attachments}
+        return list(DocumentStore(self._database).documents(hashes).values()) if hashes else []
+
     def ask(
         self,
         chat_id: str | None,
         text: str,
         mtp: MtpMode | None = None,
         begins: NewChat | None = None,
+        files: Sequence[AttachedFile] = (),
     ) -> tuple[StoredMessage, StoredMessage]:
         """Save a question and the empty answer to it; a chat of None begins a new one.
 
         mtp: how the switch of a new chat stands; that of a chat that is there is left alone.
-        begins: what a new chat has of its own.
+        begins: what a new chat has of its own. files: go with the question; their text is saved.
         """
         now = time.time()
         with self._database.write() as db:
+            for file in files:
+                insert_document(db, file.document, now, was_read=True)
             if chat_id is None:
                 chat_id = new_id()
                 db.execute(
                     "INSERT INTO chats (id, title, created, updated, mtp) VALUES (?, ?, ?, ?, ?)",
-                    (chat_id, title_from(text), now, now, mtp),
+                    (
+                        chat_id,
+                        title_from(text or " ".join(file.name for file in files)),
+                        now,
+                        now,
+                        mtp,
+                    ),
                 )
                 if begins is not None:
                     from app.store.chat_settings import save_own
@@ -116,7 +133,9 @@ class ChatStore:
                         db, chat_id, None, "assistant", begins.greeting, "complete", now
                     )
                     show_leaf(db, chat_id, greeting.id, now)
-            question, answer = insert_turn(db, chat_id, leaf_of(db, chat_id), text, now)
+            attachments = [file.attachment for file in files]
+            leaf = leaf_of(db, chat_id)
+            question, answer = insert_turn(db, chat_id, leaf, text, now, attachments)
             show_leaf(db, chat_id, answer.id, now)
         return question, answer
 
@@ -168,7 +187,7 @@ class ChatStore:
         with self._database.write() as db:
             db.execute(
                 "UPDATE messages SET text = ?, reasoning = ?, state = ?, writer = ?, facts = ?,"
-                " failure = ?, reasoning_s = ?, asked = ? WHERE id = ?",
+                " failure = ?, reasoning_s = ?, asked = ?, sources = ? WHERE id = ?",
                 (
                     message.text,
                     message.reasoning,
@@ -178,6 +197,7 @@ class ChatStore:
                     failure,
                     message.reasoning_s,
                     message.asked,
+                    listed(message.sources),
                     message.id,
                 ),
             )
@@ -305,3 +325,4 @@ class ChatStore:
         """Remove a deleted chat for good."""
         with self._database.write() as db:
             db.execute("DELETE FROM chats WHERE id = ? AND deleted IS NOT NULL", (chat_id,))
+            remove_unused_documents(db)

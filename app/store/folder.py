@@ -70,6 +70,11 @@ class DataFolder:
         return self.root / "states"
 
     @property
+    def attachments(self) -> Path:
+        """The folder of copies of attached files."""
+        return self.root / "attachments"
+
+    @property
     def headers(self) -> Path:
         """The folder of headers of models on the Hub that were looked at; nothing of the user's."""
         return self.root / "headers"
@@ -120,6 +125,7 @@ class DataFolder:
     def _own(self) -> Iterator[Path]:
         """Yield Hearth's folders with all that is in them."""
         yield from (self.logs, self.models, self.snapshots, self.headers, self.states)
+        yield self.attachments
         yield from (self.root / "wishes", self.engines / "run")
 
 

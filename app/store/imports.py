@@ -13,7 +13,8 @@ from app.core.chats.conversation import StoredMessage
 from app.core.exchange.found import Imported, ReadyChat
 from app.core.exchange.thread import made_id
 from app.store.db import Database
-from app.store.message_rows import new_id
+from app.store.documents import insert_document
+from app.store.message_rows import listed, new_id
 
 _AT_ONCE = 500
 """Ids in one question to the database."""
@@ -50,6 +51,8 @@ class ImportStore:
                     _bring_back(db, chat_id, folders[it.folder])
                     back.append(chat_id)
                 else:
+                    for document in it.documents:
+                        insert_document(db, document, time.time(), was_read=False)
                     _insert(db, replace(it.chat, folder_id=folders[it.folder]), it.messages)
                     new.append(chat_id)
                 known[chat_id] = False
@@ -116,6 +119,7 @@ def _row(message: StoredMessage) -> dict[str, object]:
     row["facts"] = json.dumps(row["facts"]) if message.facts else None
     row["failure"] = json.dumps(row["failure"]) if message.failure else None
     row["pinned"] = int(message.pinned)
+    row["attachments"], row["sources"] = listed(message.attachments), listed(message.sources)
     return row
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from app.core.errors import ChatNotFound
@@ -11,6 +11,7 @@ from app.store.processes import this_process
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import MessageState, StoredMessage
+    from app.core.documents import Attachment, PromptSource
     from engines.types import Role
 
 
@@ -23,24 +24,54 @@ def insert_message(
     state: MessageState,
     now: float,
     asked: str = "",
+    attachments: Sequence[Attachment] = (),
 ) -> StoredMessage:
     from app.core.chats.conversation import StoredMessage
 
-    message = StoredMessage(new_id(), chat_id, parent_id, role, text, now, state, asked=asked)
+    message = StoredMessage(
+        new_id(),
+        chat_id,
+        parent_id,
+        role,
+        text,
+        now,
+        state,
+        asked=asked,
+        attachments=tuple(attachments),
+    )
     writer = this_process() if state == "streaming" else None
+    files = listed(attachments)
     db.execute(
-        "INSERT INTO messages (id, chat_id, parent_id, role, text, state, writer, created, asked)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (message.id, chat_id, parent_id, role, text, state, writer, now, asked),
+        "INSERT INTO messages"
+        " (id, chat_id, parent_id, role, text, state, writer, created, asked, attachments)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (message.id, chat_id, parent_id, role, text, state, writer, now, asked, files),
     )
     return message
 
 
+def listed(values: Sequence[Attachment] | Sequence[PromptSource]) -> str:
+    """Write attachments or sources as JSON; "" where there are none."""
+    if not values:
+        return ""
+    import json
+    from dataclasses import asdict
+
+    return json.dumps([asdict(value) for value in values], ensure_ascii=False)
+
+
 def insert_turn(
-    db: sqlite3.Connection, chat_id: str, parent_id: str | None, text: str, now: float
+    db: sqlite3.Connection,
+    chat_id: str,
+    parent_id: str | None,
+    text: str,
+    now: float,
+    attachments: Sequence[Attachment] = (),
 ) -> tuple[StoredMessage, StoredMessage]:
-    """Insert a question after a message, and the empty answer to it."""
-    question = insert_message(db, chat_id, parent_id, "user", text, "complete", now)
+    """Insert a question after a message, with its files, and the empty answer to it."""
+    question = insert_message(
+        db, chat_id, parent_id, "user", text, "complete", now, attachments=attachments
+    )
     return question, insert_message(db, chat_id, question.id, "assistant", "", "streaming", now)
 
 

@@ -408,6 +408,25 @@ def _api_clients(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX api_uses_by_time ON api_uses(started)")
 
 
+def _documents(db: sqlite3.Connection) -> None:
+    """Add the text of attached files, by the files' hashes, and which messages have which.
+
+    attachments, sources: JSON lists, "" for none; so a copied message takes its own along.
+    content: compressed JSON.
+    """
+    db.execute(
+        """CREATE TABLE documents (
+            sha256 TEXT PRIMARY KEY,
+            added REAL NOT NULL,
+            content BLOB NOT NULL
+        ) STRICT"""
+    )
+    for column in ("attachments", "sources"):
+        db.execute(f"ALTER TABLE messages ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE waiting ADD COLUMN attachments TEXT NOT NULL DEFAULT ''")
+    db.execute("CREATE INDEX messages_with_files ON messages(id) WHERE attachments <> ''")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -432,4 +451,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _days_in_trash,
     _unread,
     _api_clients,
+    _documents,
 )

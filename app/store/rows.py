@@ -60,6 +60,7 @@ def listed_chat(row: sqlite3.Row) -> ListedChat:
 def message_of(row: sqlite3.Row) -> StoredMessage:
     """Make a message from a whole row of `messages`."""
     from app.core.chats.conversation import Failure, StoredMessage
+    from app.core.documents import attachment_from, source_from
 
     return StoredMessage(
         id=row["id"],
@@ -76,6 +77,8 @@ def message_of(row: sqlite3.Row) -> StoredMessage:
         rating=row["rating"],
         pinned=bool(row["pinned"]),
         asked=row["asked"],
+        attachments=tuple(map(attachment_from, json.loads(row["attachments"] or "[]"))),
+        sources=tuple(map(source_from, json.loads(row["sources"] or "[]"))),
     )
 
 

@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING
 from app.core.errors import NothingKept
 from app.core.models.entry import ModelEntry
 from app.core.once import once
+from app.documents.reader import DocumentReader
 from app.hub.cache_root import default_root
 from app.net import Gate
 from app.opening import MB, OpenStores, open_data
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
+from app.services.answers.grounding import Grounding
 from app.services.answers.local_fallback import LocalFallback
 from app.services.api_keys import ApiKeys
 from app.services.chats.trash import empty_trash, see_today
+from app.services.documents import Documents
 from app.services.downloads.queue import DownloadLimits, DownloadQueue
 from app.services.engines.choice import EngineChoice
 from app.services.engines.loaders import LlamaLoader
@@ -47,6 +50,7 @@ from app.store.api_clients import ApiClientStore
 from app.store.assistants import AssistantStore
 from app.store.branches import BranchStore
 from app.store.chat_settings import ChatSettingsStore
+from app.store.documents import DocumentStore, FileCopies
 from app.store.downloads import DownloadStore
 from app.store.folder import DataFolder
 from app.store.ledger import Ledger
@@ -152,6 +156,7 @@ class App:
             see_today(self.chats)
             empty_trash(self.chats, self.forget_state, DELETED_KEPT_DAYS)
             BranchStore(self.database).purge(DELETED_KEPT_DAYS)
+            self.opened.remove_unused_files()
         except NothingKept as error:
             return error
         return None
@@ -192,10 +197,15 @@ class App:
             self.runtime,
             ChatLayers(ChatSettingsStore(self.database), self.assistants),
             Compacting(SummaryStore(self.database)),
+            Grounding(DocumentStore(self.database)),
             prefer=self.choice.preferred,
             why=self.choice.why,
             local_fallback=self.local_fallback.model,
         )
+
+    @once
+    def documents(self) -> Documents:
+        return Documents(DocumentReader(), FileCopies(self.folder.attachments))
 
     # The network
 

@@ -22,11 +22,13 @@ from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
+from app.services.answers.grounding import Grounding
 from app.services.chats.trash import see_today
 from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
+from app.store.documents import DocumentStore
 from app.store.drafts import DraftStore
 from app.store.folders import FolderStore
 from app.store.memory_database import MemoryDatabase
@@ -108,6 +110,7 @@ def scratch(
         runtime,
         ChatLayers(own, stored),
         Compacting(SummaryStore(database)),
+        Grounding(DocumentStore(database)),
         leaves_traces=False,
     )
     generation = Generation(chats, answers, settings, tasks)

@@ -17,7 +17,7 @@ from io import StringIO
 from typing import Any, Final
 
 from engines.dialect.formats import ANY_CALLS, CallFormat
-from engines.dialect.values import is_text, json_of, of_braces, of_python
+from engines.dialect.values import dumped, is_text, json_of, of_braces, of_python, whole
 from engines.text import SEAM, held_back
 from engines.types import TextDelta, Tool, ToolCall, ToolCallDelta
 
@@ -535,7 +535,7 @@ class CallReader:
         if values is None and self._ended and self._text == "":
             self._more(inside.getvalue())
             raise _NoCall  # it is not whole
-        self._more(inside.getvalue() if values is None else json.dumps(values, ensure_ascii=False))
+        self._more(inside.getvalue() if values is None else dumped(values))
         self._done()
 
     _STYLES: Final[Mapping[str, Callable[[CallReader, CallFormat], Wait]]] = {
@@ -666,7 +666,7 @@ class CallReader:
             value = json.loads(kept.getvalue())
         except ValueError as error:
             raise _NoCall from error
-        return str(value)
+        return whole(str(value))
 
     def _value(self, to: Callable[[str], object]) -> Wait:
         """Take one JSON value, and pass it on as it comes."""

@@ -66,8 +66,8 @@ def json_of(value: str, *, text: bool | None) -> str:
             word = stripped.lower()
             known = _PYTHON[word] if text is False and word in _PYTHON else value
         if text is False or not isinstance(known, str):
-            return _dumped(known)
-    return json.dumps(value, ensure_ascii=False)
+            return dumped(known)
+    return dumped(value)
 
 
 def of_python(arguments: str, tool: Tool | None) -> str | None:
@@ -85,7 +85,7 @@ def of_python(arguments: str, tool: Tool | None) -> str | None:
         if len(values) < len(call.args):
             return None
         values |= {it.arg: _literal(it.value) for it in call.keywords if it.arg is not None}
-        return _dumped(values)
+        return dumped(values)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return None
 
@@ -193,5 +193,13 @@ class _Braces:
             self._at += 1
 
 
-def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def dumped(value: object) -> str:
+    """Write JSON; halves of a character, which a model may spell, become U+FFFD."""
+    return whole(json.dumps(value, ensure_ascii=False))
+
+
+def whole(text: str) -> str:
+    """Return the text with its halves of characters joined, or replaced by U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

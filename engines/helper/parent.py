@@ -7,10 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from engines.cancel import CancelToken
 
@@ -23,6 +24,8 @@ STOPPED_S: Final = 20.0
 """The time for which a stopped process may be let go on; then it is given up."""
 
 _LOOK_S: Final = 1.0
+_LOOK_AT_MEMORY_S: Final = 0.1
+_PIECE: Final = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,8 @@ class ProcessResult:
     """The result of a process: its exit code, negative for a signal, and what it wrote.
 
     in_time: False if it had to be ended because it took too long. stopped: because it was stopped
-    (SIGSTOP), and nobody let it go on.
+    (SIGSTOP), and nobody let it go on. too_much: because it took more memory than it may, or wrote
+    more.
     """
 
     code: int
@@ -38,6 +42,7 @@ class ProcessResult:
     err: str
     in_time: bool
     stopped: bool = False
+    too_much: bool = False
 
     @property
     def last_line(self) -> bytes:
@@ -46,28 +51,77 @@ class ProcessResult:
 
 
 def run_helper(
-    command: Sequence[str], argument: str, limit_s: float, cancel: CancelToken
+    command: Sequence[str],
+    argument: str,
+    limit_s: float,
+    cancel: CancelToken,
+    memory_bytes: int | None = None,
+    out_bytes: int | None = None,
 ) -> ProcessResult:
-    """Run a helper to its end, or until `cancel` is set. Raises OSError if none starts."""
-    in_time, stopped_s = True, 0.0
+    """Run a helper to its end, or until `cancel` is set. Raises OSError if none starts.
+
+    memory_bytes: what it may have in memory, looked at ten times in a second.
+    out_bytes: what it may write to each of its outputs.
+    """
+    in_time, too_much, stopped_s = True, False, 0.0
+    look_s = _LOOK_S if memory_bytes is None else min(_LOOK_S, _LOOK_AT_MEMORY_S)
     until = time.monotonic() + limit_s
-    with _running([*command, argument]) as child:
+    with _running([*command, argument]) as child, ThreadPoolExecutor(2) as threads:
         forget = cancel.on_cancel(child.kill)
         try:
-            while in_time:
-                try:
-                    out, err = child.communicate(timeout=min(_LOOK_S, limit_s))
+            outputs = [
+                threads.submit(_output, pipe, out_bytes, child)
+                for pipe in (child.stdout, child.stderr)
+            ]
+            while wait(outputs, timeout=min(look_s, limit_s)).not_done:
+                stopped_s = stopped_s + look_s if _is_stopped(child) else 0.0
+                in_time = time.monotonic() < until and stopped_s < STOPPED_S
+                too_much = memory_bytes is not None and _resident_bytes(child) > memory_bytes
+                if not in_time or too_much:
+                    child.kill()
                     break
-                except subprocess.TimeoutExpired:
-                    stopped_s = stopped_s + _LOOK_S if _is_stopped(child) else 0.0
-                    in_time = time.monotonic() < until and stopped_s < STOPPED_S
-            else:
-                child.kill()
-                out, err = child.communicate()
+            (out, out_left), (err, err_left) = (output.result() for output in outputs)
+            child.wait()
         finally:
             forget()
-    words = err.decode(errors="replace")
-    return ProcessResult(child.returncode, out, words, in_time, stopped_s >= STOPPED_S)
+            child.kill()
+    return ProcessResult(
+        child.returncode,
+        out,
+        err.decode(errors="replace"),
+        in_time,
+        stopped_s >= STOPPED_S,
+        too_much or out_left or err_left,
+    )
+
+
+def _output(
+    pipe: IO[bytes] | None, most: int | None, child: subprocess.Popen[bytes]
+) -> tuple[bytes, bool]:
+    """Read a pipe to its end; a process that writes more than `most` is ended.
+
+    Returns what it wrote, and whether that was too much.
+    """
+    parts: list[bytes] = []
+    left = most
+    while pipe is not None and (part := pipe.read1(_PIECE)):  # type: ignore[attr-defined]
+        if left is not None:
+            left -= len(part)
+            if left < 0:
+                child.kill()
+                return b"".join(parts), True
+        parts.append(part)
+    return b"".join(parts), False
+
+
+def _resident_bytes(child: subprocess.Popen[bytes]) -> int:
+    """Return what a process has in memory; 0 if it has ended."""
+    import psutil
+
+    try:
+        return int(psutil.Process(child.pid).memory_info().rss)
+    except psutil.Error:
+        return 0
 
 
 def _is_stopped(child: subprocess.Popen[bytes]) -> bool:

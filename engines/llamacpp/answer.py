@@ -183,8 +183,9 @@ def _sampler(
     elif calls is not None and sampling.guided:
         sampling = replace(sampling, grammar=calls.beside(sampling), schema=None)
     elif request.tools and request.tool_choice == "none" and marker is not None:
-        banned = (model.vocabulary.token_of(marker) or 0, -math.inf)
-        sampling = replace(sampling, logit_bias=(*sampling.logit_bias, banned))
+        token = model.vocabulary.token_of(marker)
+        banned = () if token is None else ((token, -math.inf),)
+        sampling = replace(sampling, logit_bias=(*sampling.logit_bias, *banned))
     begun: list[int] = []
     last = request.messages[-1] if request.prompt is None else None
     if sampling.guided and last is not None and last.role == "assistant":

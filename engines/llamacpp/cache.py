@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import time_ns
@@ -109,16 +109,18 @@ def open_caches(
     memory_bytes: int = 0,
     folder: StateFolder | None = None,
     key: StateKey | None = None,
+    keys: Mapping[str, StateKey] | None = None,
     drafting: Sequence[DraftingState] = (),
 ) -> list[KvCache]:
     """Make a cache for each sequence of a context.
 
     memory_bytes: of them all, for sequences in memory that are not live, and for checkpoints.
-    folder: takes what leaves memory, if its chat has a name; under `key`. drafting: one for each.
+    folder: takes what leaves memory, if its chat has a name; under `key`, or that of its adapter in
+    `keys`. drafting: one for each.
     """
     # What goes back by itself needs no checkpoints.
     for_checkpoints = memory_bytes // 2 if model.recurrent or model.sliding_window else 0
-    kept = Kept(memory_bytes - for_checkpoints, folder, key)
+    kept = Kept(memory_bytes - for_checkpoints, folder, key, keys or {})
     caches: list[KvCache] = []
     for sequence in range(context.sequences):
         drafts = drafting[sequence] if drafting else None
@@ -131,7 +133,7 @@ class KvCache:
     """The KV cache of one of the context's sequences, the live one here.
 
     tokens: what the live sequence holds. It is the same list for as long as the cache exists.
-    chat: whose it is, None for nobody's.
+    chat: whose it is, None for nobody's. adapter: the LoRA adapter that it was computed with.
     recurrent: whether the model has a state that cannot be cut.
     kept: sequences that were live before, in any of the caches. caches: all of them, this one
     included, whose live sequences may begin like a prompt, too.
@@ -163,19 +165,23 @@ class KvCache:
         self._kept = kept
         self._caches = caches
         self.chat: str | None = None
+        self.adapter = ""
         self._ahead: tuple[int, ...] = ()
         self._marked: int | None = None
         self.tokens: list[int] = []
         self._drafting = drafting
 
-    def reuse(self, prompt: Sequence[int], chat: str | None = None) -> int:
+    def reuse(self, prompt: Sequence[int], chat: str | None = None, adapter: str = "") -> int:
         """Hold as much of what `prompt` begins with as can be had; returns how many tokens.
 
         The sequence that is live before may be put into memory, and one from there or from the
         disk become the live one in its place, or a copy of one that is live beside it. chat: whose
-        it is from now on.
+        it is from now on. adapter: what was computed with another one is of no use.
         """
         self._forget_deleted()
+        if adapter != self.adapter:
+            self.put_aside()
+            self.adapter = adapter
         keep = self._live_cut(prompt).keep
         better = self._better(prompt, keep)
         copied = isinstance(better, KvCache)
@@ -207,13 +213,13 @@ class KvCache:
         held = len(self.tokens)
         self._ahead = tuple(tokens[held:]) if list(tokens[:held]) == self.tokens else ()
 
-    def keeps(self, prompt: Sequence[int]) -> int:
+    def keeps(self, prompt: Sequence[int], adapter: str = "") -> int:
         """Count how many tokens of `prompt` would stay of the live sequence."""
-        return self._live_cut(prompt).keep
+        return self._live_cut(prompt).keep if adapter == self.adapter else 0
 
-    def loses(self, prompt: Sequence[int]) -> bool:
+    def loses(self, prompt: Sequence[int], adapter: str = "") -> bool:
         """Whether to go on with `prompt` here would cost much of the live sequence."""
-        return _loses_much(len(self.tokens), self.keeps(prompt))
+        return _loses_much(len(self.tokens), self.keeps(prompt, adapter))
 
     def known(self, chat: str | None) -> list[list[int]]:
         """The tokens of this chat's conversations that are live in any cache, or were kept."""
@@ -288,7 +294,12 @@ class KvCache:
             self.roll_back(keep)
 
     def clear(self) -> None:
-        """Drop everything, and belong to no chat."""
+        """Drop everything, belong to no chat, and have no adapter."""
+        self._drop()
+        self.adapter = ""
+
+    def _drop(self) -> None:
+        """Drop everything, and belong to no chat: what comes has the adapter that there was."""
         self._empty()
         self.chat, self._ahead = None, ()
         self._restore_drafting(None)
@@ -326,7 +337,7 @@ class KvCache:
         May take a second for each GB.
         """
         self._forget_deleted()
-        if self._kept.wanted_on_disk(self.chat, array("i", self.tokens)):
+        if self._kept.wanted_on_disk(self.chat, array("i", self.tokens), self.adapter):
             record = self._live_record()
             if record is not None:
                 self._kept.store(record)
@@ -354,7 +365,7 @@ class KvCache:
             state = self._checkpoints.at(cut.keep).state
             done = self._native.write(state, partial=True)
         if not done or not self._api.llama_memory_seq_rm(memory, self.sequence, cut.keep, -1):
-            self.clear()
+            self._drop()
             return
         del self.tokens[cut.keep :]
         self._checkpoints.cut(cut.keep)
@@ -374,9 +385,11 @@ class KvCache:
     ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile | KvCache]]:
         """Yield sequences with `token` at `place`, as `Kept.having`: first those that are live."""
         for one in self._caches:
-            if one is not self and len(one.tokens) > place and one.tokens[place] == token:
+            if one is self or one.adapter != self.adapter:
+                continue
+            if len(one.tokens) > place and one.tokens[place] == token:
                 yield one.tokens, one._checkpoints.lengths, one
-        yield from self._kept.having(token, place)
+        yield from self._kept.having(token, place, self.adapter)
 
     def _expected(self, held: Sequence[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
         """Count the prompt's tokens that stay once `held` is live: a state has just one window."""
@@ -402,7 +415,7 @@ class KvCache:
         if held != len(record.tokens):
             logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
             self._kept.discard(found)
-            self.clear()
+            self._drop()
             return False
         self.tokens.extend(record.tokens)
         self._checkpoints.replace(record.checkpoints)
@@ -456,13 +469,15 @@ class KvCache:
             self._drafting.save() if self._drafting is not None else None,
             time_ns(),
             self._ahead,
+            self.adapter,
         )
 
     def _forget_deleted(self) -> None:
         """Drop the sequences of chats that were deleted meanwhile."""
         self._kept.forget_deleted()
-        if self._kept.is_deleted(self.chat):
-            self.chat = None
+        for one in self._caches:
+            if self._kept.is_deleted(one.chat):
+                one.chat = None
 
 
 def _loses_much(held: int, keep: int) -> bool:

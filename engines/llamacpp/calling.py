@@ -25,7 +25,10 @@ _BLANKS: Final = '(" " | "\\n" " "{0,8})?'
 """What may stand between the parts of a call; more, and a weak model writes nothing but blanks."""
 _ANY_OBJECT: Final = '{"type": "object"}'
 _ANY_VALUE: Final = "{}"
-_TOKENS: Final = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[A-Za-z][A-Za-z0-9-]*')
+_TOKENS: Final = re.compile(
+    r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|#[^\r\n]*|[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*'
+)
+"""Texts, sets, comments and names of GBNF."""
 _DEPTH: Final = 12
 """Values within each other that are written out for Gemma's form."""
 
@@ -43,9 +46,7 @@ def call_grammar(form: CallFormat, tools: Sequence[Tool], *, parallel: bool) -> 
 
     parallel: several calls may follow each other.
     """
-    told = tuple(
-        json.dumps([it.name, it.description, it.parameters], sort_keys=False) for it in tools
-    )
+    told = tuple(json.dumps([it.name, "", dict(it.parameters)]) for it in tools)
     return _call_grammar(form, told, parallel)
 
 
@@ -411,7 +412,7 @@ def _between(items: Sequence[tuple[str, bool]], comma: str, rules: _Rules) -> st
 
 def _prefixed(grammar: str, prefix: str) -> str:
     """Return a grammar with this before the name of each rule."""
-    return _TOKENS.sub(lambda it: it[0] if it[0][0] in '"[' else prefix + it[0], grammar)
+    return _TOKENS.sub(lambda it: it[0] if it[0][0] in '"[#' else prefix + it[0], grammar)
 
 
 def _advanced(text: str, state: int, letter: str) -> int:

@@ -227,7 +227,21 @@ class Context(NativeContext):
         self._batch = Batch(api, self.batch_size, sequences=self.sequences)
         self._threads = (plan.threads, plan.batch_threads)
         self._trial = False
+        self._adapters = model.adapters
+        self._adapter = ""
         self._keep_what_is_wanted()
+
+    def adapt(self, name: str) -> None:
+        """Evaluate with one of the model's LoRA adapters from now on; "" is without."""
+        if name == self._adapter:
+            return
+        api, count = self._api, 1 if name else 0
+        chosen = (api.llama_adapter_lora_p_ctypes * 1)()
+        if name:
+            chosen[0] = self._adapters.pointer(name)
+        if api.llama_set_adapters_lora(self.pointer, chosen, count, (ctypes.c_float * 1)(1.0)):
+            raise RuntimeError(f"llama.cpp does not work with the adapter {name!r}")
+        self._adapter = name
 
     def expose(self, *, every_row: bool, sequence: int = 0) -> None:
         """Keep the hidden states that a sequence's drafter starts from.

@@ -120,6 +120,11 @@ class Decoding:
         return run.tokens[number]
 
     @property
+    def adapter(self) -> str:
+        """The LoRA adapter to evaluate with, "" for none."""
+        return self._cache.adapter
+
+    @property
     def reads(self) -> bool:
         """Whether a prompt is to be evaluated before there is a token to draw."""
         return bool(self._stops)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from engines.adapters import refuse_adapter
+from engines.adapters import adapter_of
 from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
 from engines.errors import (
@@ -57,9 +57,6 @@ logger = logging.getLogger(__name__)
 
 _TEXTS_AT_ONCE: Final = 256
 """Calls for vectors or ranks that are let in side by side; they take turns."""
-
-_NO_ADAPTERS: Final = "Hearth uses LoRA adapters with vLLM only."
-_WITHOUT: Final = "Leave the adapter empty in this chat’s settings, or answer with vLLM."
 
 
 class LlamaCppEngine:
@@ -113,7 +110,8 @@ class LlamaCppEngine:
                 notes = (f"It runs on the processor. On the graphics card: {error.why}",)
             finally:
                 self._loading = None
-            return replace(loaded, notes=notes)
+            refused = self._loaded.model.adapters.notes if self._loaded is not None else ()
+            return replace(loaded, notes=(*notes, *refused))
 
     def _load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         began = perf_counter()
@@ -227,11 +225,17 @@ class LlamaCppEngine:
         with self._guard.alone():
             self._unload()
 
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """The LoRA adapters that the loaded model can answer with."""
+        return self._loaded.model.adapters.names if self._loaded is not None else ()
+
     @contextmanager
     def _lent(self, request: ChatRequest) -> Iterator[Loaded]:
         """Lend the loaded model to one answer, beside others, until it ends."""
-        refuse_adapter(request, _NO_ADAPTERS, _WITHOUT)
         loaded = self._loaded
+        if loaded is not None and (adapter := adapter_of(request, loaded.plan.adapters)):
+            loaded.model.adapters.require(adapter)
         try:
             with self._guard.answering(len(loaded.slots) if loaded else 1):
                 yield self._answering() if loaded is None else loaded

@@ -61,14 +61,26 @@ def _open_guided(
         if grammar:
             raise invalid("A schema comes with it, and an answer can follow only one of them.")
         grammar = grammar_of(sampling.schema)
-    guide = GrammarState(native, model, grammar)
+    guide = open_guide(native, model, grammar, begun)
     try:
-        for token in begun:
-            guide.accept(token)
         return GuidedSampler(native, model.vocabulary.size, sampling, seed, prior, guide)
     except BaseException:
         guide.close()
         raise
+
+
+def open_guide(
+    native: Native, model: Model, grammar: str, begun: Sequence[int] = ()
+) -> GrammarState:
+    """Open the state of a grammar behind tokens that it covers. Raises GrammarInvalid."""
+    guide = GrammarState(native, model, grammar)
+    try:
+        for token in begun:
+            guide.accept(token)
+    except BaseException:
+        guide.close()
+        raise
+    return guide
 
 
 class GuidedSampler(ChainSampler):

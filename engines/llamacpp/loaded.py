@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -20,7 +20,7 @@ from engines.llamacpp.model import Model
 from engines.llamacpp.native import BINDINGS_VERSION, Native, give_back_memory
 from engines.llamacpp.prompting import Prompter
 from engines.llamacpp.resume.records import StateKey, StateRecord
-from engines.llamacpp.resume.state_key import state_key
+from engines.llamacpp.resume.state_key import adapted_key, state_key
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sampling import ChainSampler
 from engines.llamacpp.scheduler import Scheduler
@@ -82,6 +82,11 @@ class AnswerSlot:
         if chosen is not self.speculation:
             self.speculation.rest()
             self.speculation = chosen
+
+    def rest(self) -> None:
+        """Have the context keep nothing for this slot's drafter, as no answer is written in it."""
+        if self.speculation is not None:
+            self.speculation.rest()
 
     def settle(
         self, context: Context, record: StateRecord | None, drafting: Draftings, *, drafts: bool
@@ -147,10 +152,14 @@ class Loaded:
                 )
             if not any(slot.busy for slot in self.slots):
                 self.suit(request.mtp)
-            slot = self._choose(prompt, request.chat)
-            slot.cache.reuse(prompt, request.chat)
+            adapter = request.adapter or ""
+            slot = self._choose(prompt, request.chat, adapter)
+            slot.cache.reuse(prompt, request.chat, adapter)
             speculation = slot.begin(request.mtp, request.depth)
             slot.busy = True
+            for other in self.slots:
+                if not other.busy:
+                    other.rest()
             self._used += 1
             slot.used = self._used
         try:
@@ -158,7 +167,7 @@ class Loaded:
         finally:
             slot.busy = False
 
-    def _choose(self, prompt: Sequence[int], chat: str | None) -> AnswerSlot:
+    def _choose(self, prompt: Sequence[int], chat: str | None, adapter: str) -> AnswerSlot:
         """Choose the free slot that has most of the prompt, and is the chat's or loses little else.
 
         Where none has, an empty one, and otherwise the one used longest ago. What it does not have
@@ -168,10 +177,11 @@ class Loaded:
         having = [
             slot
             for slot in free
-            if (slot.cache.chat == chat and chat is not None) or not slot.cache.loses(prompt)
+            if (slot.cache.chat == chat and chat is not None)
+            or not slot.cache.loses(prompt, adapter)
         ]
-        best = max(having, key=lambda slot: slot.cache.keeps(prompt), default=None)
-        if best is not None and best.cache.keeps(prompt):
+        best = max(having, key=lambda slot: slot.cache.keeps(prompt, adapter), default=None)
+        if best is not None and best.cache.keeps(prompt, adapter):
             return best
         return min(free, key=lambda slot: slot.used if slot.cache.tokens else -1)
 
@@ -253,19 +263,22 @@ def prepare_loaded(
             trusted=trusted,
         )
         opened.callback(dialect.close)
+        model.load_adapters(plan.adapters)
         context = Context(native, model, plan)
         opened.callback(context.close)
         scheduler = Scheduler(context)
         draftings = open_draftings(native, header, model, context, plan, progress, cancel)
         for drafting in draftings:
             opened.callback(drafting.close)
+        key = _state_key(native, model, context, plan) if states is not None else None
         caches = open_caches(
             native.api,
             context,
             model,
             memory_bytes=plan.kept_bytes,
             folder=states,
-            key=_state_key(native, model, context, plan) if states is not None else None,
+            key=key,
+            keys=_adapted_keys(key, plan),
             drafting=draftings,
         )
         device = _device(native, plan)
@@ -366,6 +379,16 @@ def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -
     except OSError as error:
         logger.warning("no state is kept of %s: %s", plan.model.name, error)
         return None
+
+
+def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
+    """Name what states of this load with each adapter depend on, where that can be read."""
+    found = {}
+    if key is not None:
+        for adapter in plan.adapters:
+            with suppress(OSError):
+                found[adapter.name] = adapted_key(key, adapter.path)
+    return found
 
 
 def _device(native: Native, plan: LoadPlan) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, ModelDamaged, NotAChatModel
+from engines.llamacpp.adapters import Adapters
 from engines.llamacpp.failures import load_failure
 from engines.llamacpp.native import Native
 from engines.llamacpp.placing import placed
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.models.gguf import heads
-from engines.types import LoadPlan
+from engines.types import Adapter, LoadPlan
 
 _NO_VOCABULARY = 0
 """LLAMA_VOCAB_TYPE_NONE: every question about its tokens would end the process."""
@@ -23,14 +25,17 @@ _NO_VOCABULARY = 0
 class Model:
     """A loaded model. Close it after every context that was made from it.
 
-    predicts: whether its prediction layers are loaded, too. keeps_states: whether llama.cpp can
-    keep its recurrent state as it was after each of the last few tokens.
+    adapters: LoRA adapters that were loaded with it. predicts: whether its prediction layers are
+    loaded, too. keeps_states: whether llama.cpp can keep its recurrent state as it was after each
+    of the last few tokens.
     """
 
     def __init__(self, native: Native, pointer: Any, *, predicts: bool = False) -> None:
         api = native.api
+        self._native = native
         self._api = api
         self.pointer = pointer
+        self.adapters = Adapters(native, pointer, ())
         self.vocabulary = Vocabulary(native, pointer)
         self.parameters = int(api.llama_model_n_params(pointer))
         self.context_trained = int(api.llama_model_n_ctx_train(pointer))
@@ -42,6 +47,10 @@ class Model:
         self.keeps_states = self.recurrent and heads.keeps_states(_architecture(api, pointer))
         template = api.llama_model_chat_template(pointer, None)
         self.chat_template: str | None = template.decode(errors="replace") if template else None
+
+    def load_adapters(self, adapters: Sequence[Adapter]) -> None:
+        """Load LoRA adapters beside the weights; before there is a context of the model."""
+        self.adapters = Adapters(self._native, self.pointer, adapters)
 
     def close(self) -> None:
         if self.pointer:

@@ -36,6 +36,7 @@ class Scheduler:
         self._asking = 0  # how many wait to work there alone
         self._ready: list[Decoding] = []  # in the order in which they came
         self._stepping: Sequence[Decoding] = ()
+        self._passed_over: Sequence[Decoding] = ()  # by the present step, for their adapters
 
     def go_on_in(self, context: Context) -> None:
         """Evaluate in this context from now on; called while nothing is written."""
@@ -150,9 +151,14 @@ class Scheduler:
                 self._ready.append(answer)
 
     def _begin(self) -> list[Decoding]:
-        """Begin a step with all who are ready."""
-        step = [answer for answer in self._ready if not answer.cancel.cancelled]
-        self._ready.clear()
+        """Begin a step with all who are ready and have the adapter of who waits longest.
+
+        Those with another one stay, and are then ahead of these.
+        """
+        ready = [answer for answer in self._ready if not answer.cancel.cancelled]
+        step = [answer for answer in ready if answer.adapter == ready[0].adapter]
+        self._passed_over = [answer for answer in ready if answer.adapter != ready[0].adapter]
+        self._ready = [*self._passed_over]
         self._stepping = step
         self._working = True
         return step
@@ -172,8 +178,9 @@ class Scheduler:
                     run.offered = True
                     answer.waits = False
                     going_on.append(answer)
-            # Who has come meanwhile comes behind them.
-            self._ready[:0] = going_on
+            # Who has come meanwhile comes behind them, who was passed over before.
+            ahead = sum(answer in self._passed_over for answer in self._ready)
+            self._ready[ahead:ahead] = going_on
             self._stepping = ()
             self._working = False
             self.flag.clear()
@@ -181,6 +188,8 @@ class Scheduler:
 
     def _run(self, step: Sequence[Decoding]) -> None:
         """Evaluate a part of each answer in one call, and have each draw."""
+        if step:
+            self._context.adapt(step[0].adapter)
         writing = [answer for answer in step if not answer.reads]
         reading = sorted((answer for answer in step if answer.reads), key=_is_guest)
         room = self._context.batch_size

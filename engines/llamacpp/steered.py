@@ -25,7 +25,7 @@ from engines.llamacpp.calling import (
     call_grammar,
 )
 from engines.llamacpp.context import Context
-from engines.llamacpp.guided import GrammarState, GuidedSampler
+from engines.llamacpp.guided import GuidedSampler, open_guide
 from engines.llamacpp.json_schema import grammar_of
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
@@ -50,9 +50,14 @@ class CallGuide:
         form = dialect.calls
         self._channels = form.style == "channel"
         bare = form.bare and (self.required or request.sampling.guided)
-        self._grammar = call_grammar(
-            replace(form, ends="") if bare else form, tools, parallel=request.parallel_tools
-        )
+        self._grammar = CallGrammar("", tuple(self._tools))
+        try:
+            self._grammar = call_grammar(
+                replace(form, ends="") if bare else form, tools, parallel=request.parallel_tools
+            )
+        except GrammarInvalid:
+            if self.required or request.sampling.guided:
+                raise
         self._begins = dialect.call_begins
         self._text = ""
         self.reader = CallReader((form,)) if self._channels else None
@@ -89,7 +94,7 @@ class CallGuide:
         With it comes the text that it holds for and that has been written already. opened: what
         has to begin the answer is written.
         """
-        if self._found:
+        if self._found or not self._grammar.text:
             return None
         if self.required:
             self._found = opened
@@ -188,17 +193,18 @@ class Steered:
         """Follow the grammar of calls from where they begin."""
         if self._calls is None or not isinstance(self._sampler, GuidedSampler):
             return
-        found = self._calls.saw(deltas, opened=self._course.opened)
-        if found is None:
-            return
-        grammar, begun = found
-        guide = GrammarState(self._loaded.native, self._loaded.model, grammar.text)
+        model = self._loaded.model
         try:
-            for token in self._loaded.model.vocabulary.tokenise(begun):
-                guide.accept(token)
+            found = self._calls.saw(deltas, opened=self._course.opened)
+            if found is None:
+                return
+            grammar, begun = found
+            tokens = model.vocabulary.tokenise(begun)
+            guide = open_guide(self._loaded.native, model, grammar.text, tokens)
         except GrammarInvalid:
-            guide.close()  # it has begun otherwise, in a form that is read all the same
-            return
+            if self._calls.required:
+                raise
+            return  # it has begun otherwise, in a form that is read all the same
         self._sampler.follow(guide)
         self._calling = True
 

@@ -129,7 +129,7 @@ def _for_llamacpp(plan: LoadPlan, plain: LoadPlan, target: Target, notes: list[s
     if plan.offload_bytes:
         notes.append("llama.cpp leaves whole layers in RAM by itself, and computes them there.")
     if plan.adapters:
-        notes.append("LoRA adapters are not used with llama.cpp here.")
+        notes.append("vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.")
     if plan.draft_max and target.drafts:
         notes.append("How many tokens are guessed ahead is chosen for each answer.")
     elif plan.draft_max:

@@ -22,7 +22,7 @@ from engines.memory.fit import DraftNeed, Fit, Parts, Split, Verdict, judge, nee
 from engines.memory.formula.weights import copied_bytes
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.placement import chosen, place, room
-from engines.models.gguf.header import GgufHeader, require_chat
+from engines.models.gguf.header import GgufHeader, require_loadable
 from engines.models.pairing import mtp_advice
 from engines.text import amount
 from engines.types import MAX_DEPTH, LoadPlan
@@ -111,7 +111,7 @@ def make_plan(
     then reads it again and again, and need not end the app.
     Raises NotAChatModel, or ContextTooLarge for a wish that the model cannot fulfil.
     """
-    require_chat(path, header)
+    require_loadable(path, header)
     if load_options.context is not None:
         _check_context(path, header, load_options.context)
     judged = _Judged(header, hardware, sizes)
@@ -161,6 +161,7 @@ def _bare(
         kept_bytes=min(load_options.kept_bytes, hardware.memory.available_bytes // _KEPT_PART),
         anyway=load_options.anyway,
         parallel=load_options.parallel or 1,
+        adapters=load_options.adapters,
     )
 
 

@@ -5102,6 +5102,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
+      <source>Embeddings</source>
+      <translation>Embeddings</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
       <source>Thinks</source>
       <translation>Denkt nach</translation>
     </message>
@@ -5114,6 +5119,11 @@
       <location filename="../../app/ui/models/model_list.py" />
       <source>It has no chat template: it continues text rather than answering questions.</source>
       <translation>Es hat keine Chat-Vorlage: Es setzt Text fort, statt Fragen zu beantworten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>It writes no answers: programs that ask Hearth get vectors from it.</source>
+      <translation>Es schreibt keine Antworten: Programme, die Hearth fragen, bekommen Vektoren von ihm.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
@@ -6575,14 +6585,14 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>LoRA adapters for vLLM</source>
-      <translation>LoRA-Adapter für vLLM</translation>
+      <source>LoRA adapters</source>
+      <translation>LoRA-Adapter</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>One per line: a name, an equals sign and the adapter’s folder. They take graphics memory; the first one restarts vLLM.</source>
-      <translation>Je Zeile einer: ein Name, ein Gleichheitszeichen und der Ordner des Adapters. Sie brauchen Grafikspeicher; der erste startet vLLM neu.</translation>
+      <source>One per line: a name, an equals sign and the adapter’s folder for vLLM, or its GGUF file for llama.cpp. They take memory; the first one restarts vLLM, and a change loads a model in llama.cpp again.</source>
+      <translation>Je Zeile einer: ein Name, ein Gleichheitszeichen und für vLLM der Ordner des Adapters, für llama.cpp seine GGUF-Datei. Sie brauchen Speicher; der erste startet vLLM neu, und nach einer Änderung lädt llama.cpp ein Modell noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -6593,8 +6603,8 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
-      <source>The name of one of the adapters for vLLM, or empty for none. Can differ per chat and assistant.</source>
-      <translation>Der Name eines der Adapter für vLLM, oder leer für keinen. Kann je Chat und Assistent anders sein.</translation>
+      <source>The name of one of the adapters, or empty for none. Can differ per chat and assistant.</source>
+      <translation>Der Name eines der Adapter, oder leer für keinen. Kann je Chat und Assistent verschieden sein.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -7440,6 +7450,7 @@
     </message>
     <message>
       <location filename="../../app/core/chats/dropped.py" />
+      <location filename="../../app/documents/reader.py" />
       <source>Open it in its own program and copy the part that your question is about.</source>
       <translation>Öffne sie im eigenen Programm und kopiere den Teil, um den es in deiner Frage geht.</translation>
     </message>
@@ -8504,6 +8515,106 @@
       <translation>tls ssl https verschlüsselung privat api schnittstelle</translation>
     </message>
     <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>{0} cannot be read.</source>
+      <translation>{0} kann nicht gelesen werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>The file is not there, or the system does not let Hearth open it.</source>
+      <translation>Die Datei ist nicht da, oder das System lässt Hearth sie nicht öffnen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Check that it still exists and that you may open it, then add it again.</source>
+      <translation>Sehen Sie nach, ob es sie noch gibt und ob Sie sie öffnen dürfen, und fügen Sie sie dann noch einmal hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is protected by a password or by copy protection.</source>
+      <translation>Sie ist durch ein Kennwort oder einen Kopierschutz gesichert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save a copy without protection in its own program, and add the copy.</source>
+      <translation>Speichern Sie in ihrem eigenen Programm eine Kopie ohne Schutz, und fügen Sie die Kopie hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It has the format that Office used before 2007.</source>
+      <translation>Sie hat das Format, das Office vor 2007 verwendet hat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that.</source>
+      <translation>Speichern Sie sie in ihrem eigenen Programm als DOCX, XLSX, PPTX oder PDF, und fügen Sie diese Datei hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is a picture, and has no text.</source>
+      <translation>Sie ist ein Bild und hat keinen Text.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Add a document with text, or type what your question is about.</source>
+      <translation>Fügen Sie ein Dokument mit Text hinzu, oder schreiben Sie, worum es geht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is not a document whose text Hearth knows how to read.</source>
+      <translation>Sie ist kein Dokument, dessen Text Hearth lesen kann.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as PDF, DOCX or plain text in its own program, and add that.</source>
+      <translation>Speichern Sie sie in ihrem eigenen Programm als PDF, DOCX oder reinen Text, und fügen Sie diese Datei hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>The file is damaged or not complete.</source>
+      <translation>Die Datei ist beschädigt oder nicht vollständig.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Open it in its own program, save it again, and add that copy.</source>
+      <translation>Öffnen Sie sie in ihrem eigenen Programm, speichern Sie sie neu, und fügen Sie diese Kopie hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>The file is larger than 1 GB.</source>
+      <translation>Die Datei ist größer als 1 GB.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It has more text than ten million characters.</source>
+      <translation>Sie hat mehr als zehn Millionen Zeichen Text.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Split it into smaller files, and add those that your question is about.</source>
+      <translation>Teilen Sie sie in kleinere Dateien, und fügen Sie die hinzu, um die es geht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Its content grows beyond 512 MB when it is unpacked, as that of a harmful file would.</source>
+      <translation>Ihr Inhalt wächst beim Entpacken über 512 MB hinaus, wie der einer schädlichen Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Reading it took more than 1 GB of memory, and was stopped.</source>
+      <translation>Das Lesen brauchte mehr als 1 GB Arbeitsspeicher und wurde beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Reading it took more than two minutes, and was stopped.</source>
+      <translation>Das Lesen dauerte länger als zwei Minuten und wurde beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>The part of Hearth that reads it crashed on it; the file may be damaged or harmful.</source>
+      <translation>Der Teil von Hearth, der sie liest, ist an ihr abgestürzt; die Datei ist vielleicht beschädigt oder schädlich.</translation>
+    </message>
+    <message>
       <location filename="../../app/hub/api_request.py" />
       <source>It is longer than {0} bytes.</source>
       <translation>Sie ist länger als {0} Bytes.</translation>
@@ -9355,6 +9466,7 @@
     </message>
     <message>
       <location filename="../../app/net/listening.py" />
+      <location filename="../../app/services/setting_checks.py" />
       <location filename="../../engines/models/gguf/header.py" />
       <source>There is no file {0}.</source>
       <translation>Es gibt keine Datei {0}.</translation>
@@ -10226,8 +10338,8 @@
     </message>
     <message>
       <location filename="../../app/services/engines/load_options.py" />
-      <source>Each line needs a name of its own, an equals sign and the adapter’s folder.</source>
-      <translation>Jede Zeile braucht einen eigenen Namen, ein Gleichheitszeichen und den Ordner des Adapters.</translation>
+      <source>Each line needs a name of its own, an equals sign and the adapter’s folder or GGUF file.</source>
+      <translation>Jede Zeile braucht einen eigenen Namen, ein Gleichheitszeichen und den Ordner oder die GGUF-Datei des Adapters.</translation>
     </message>
     <message>
       <location filename="../../app/services/engines/load_options.py" />
@@ -10977,13 +11089,23 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
+      <source>For llama.cpp an adapter is a GGUF file.</source>
+      <translation>Für llama.cpp ist ein Adapter eine GGUF-Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Name that file, such as: style = /home/me/adapters/style.gguf.</source>
+      <translation>Nennen Sie diese Datei, etwa: stil = /home/ich/adapter/stil.gguf.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
       <source>There is no LoRA adapter in {0}.</source>
       <translation>In {0} ist kein LoRA-Adapter.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
-      <source>An adapter is a folder with a file {0}.</source>
-      <translation>Ein Adapter ist ein Ordner mit einer Datei {0}.</translation>
+      <source>For vLLM an adapter is a folder with a file {0}.</source>
+      <translation>Für vLLM ist ein Adapter ein Ordner mit einer Datei {0}.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -11422,14 +11544,15 @@
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
+      <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/vllm/preparing.py" />
       <source>The adapter “{0}” cannot be used.</source>
       <translation>Der Adapter „{0}“ kann nicht benutzt werden.</translation>
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
-      <source>Choose one of those, or name its folder in the settings, under Engines.</source>
-      <translation>Wähle einen davon, oder nenne seinen Ordner in den Einstellungen unter „Engines“.</translation>
+      <source>Choose one of those, or name it in the settings, under Engines.</source>
+      <translation>Wählen Sie einen davon, oder nennen Sie ihn in den Einstellungen unter Engines.</translation>
     </message>
     <message>
       <location filename="../../engines/adapters.py" />
@@ -11622,6 +11745,50 @@
       <translation>Grafikkarte</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>Name another adapter, or answer without one.</source>
+      <translation>Nennen Sie einen anderen Adapter, oder antworten Sie ohne einen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>nothing about the reason</source>
+      <translation>nichts über den Grund</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/guided.py" />
+      <source>llama.cpp says: {0}.</source>
+      <translation>llama.cpp sagt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>It is switched on by words of the prompt, which is not known here.</source>
+      <translation>Er wird durch Wörter im Prompt eingeschaltet, was hier nicht unterstützt wird.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>“{0}” is no LoRA adapter in GGUF.</source>
+      <translation>„{0}“ ist kein LoRA-Adapter in GGUF.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>It was made for a model of the kind {0}; this one is {1}.</source>
+      <translation>Er wurde für ein Modell der Art {0} gemacht; dieses ist {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>Its file cannot be read: {0}.</source>
+      <translation>Seine Datei lässt sich nicht lesen: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/adapters.py" />
+      <source>Its file is no GGUF that can be read: {0}.</source>
+      <translation>Seine Datei ist kein GGUF, das sich lesen lässt: {0}.</translation>
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/answer.py" />
       <source>No grammar can say what arguments these tools take: {0}.</source>
       <translation>Keine Grammatik kann sagen, welche Argumente diese Werkzeuge annehmen: {0}.</translation>
@@ -11759,16 +11926,6 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
-      <source>Hearth uses LoRA adapters with vLLM only.</source>
-      <translation>Hearth verwendet LoRA-Adapter nur mit vLLM.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/engine.py" />
-      <source>Leave the adapter empty in this chat’s settings, or answer with vLLM.</source>
-      <translation>Lass den Adapter in den Einstellungen dieses Chats leer, oder antworte mit vLLM.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/engine.py" />
       <source>The model cannot answer.</source>
       <translation>Das Modell kann nicht antworten.</translation>
     </message>
@@ -11821,12 +11978,6 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>llama.cpp says: {0}.</source>
-      <translation>llama.cpp sagt: {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>Try another model, or update Hearth.</source>
       <translation>Versuche ein anderes Modell oder aktualisiere Hearth.</translation>
@@ -11850,12 +12001,6 @@
       <location filename="../../engines/llamacpp/failures.py" />
       <source>“{0}” was loaded, but cannot be started.</source>
       <translation>„{0}“ wurde geladen, lässt sich aber nicht starten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>nothing about the reason</source>
-      <translation>nichts über den Grund</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12766,8 +12911,8 @@
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />
-      <source>LoRA adapters are not used with llama.cpp here.</source>
-      <translation>LoRA-Adapter werden mit llama.cpp hier nicht verwendet.</translation>
+      <source>vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.</source>
+      <translation>LoRA-Adapter für vLLM sind Ordner; llama.cpp benutzt solche in GGUF-Dateien.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/equivalent.py" />

@@ -16,6 +16,7 @@ from app.core.settings.fields import Settings
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
+from app.services.answers.grounding import Grounding
 from app.services.answers.local_fallback import LocalFallback
 from app.services.engines.loaders import LlamaLoader
 from app.services.engines.remote_loader import RemoteLoads
@@ -27,6 +28,7 @@ from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
+from app.store.documents import DocumentStore
 from app.store.load_records import LoadStore
 from app.store.models import ModelStore
 from app.store.summaries import SummaryStore
@@ -173,7 +175,13 @@ def a_house(folder: Path, vllm: WorkerEngine | None = None) -> Iterator[House]:
         compacting = Compacting(SummaryStore(database))
         fallback = LocalFallback(library.shelf, lambda _: house.leaves)
         answers = Answers(
-            chats, library, runtime, layers, compacting, local_fallback=fallback.model
+            chats,
+            library,
+            runtime,
+            layers,
+            compacting,
+            Grounding(DocumentStore(database)),
+            local_fallback=fallback.model,
         )
         house = House(database, chats, answers, runtime, library, llama, worker, server, seconds)
         try:

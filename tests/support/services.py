@@ -12,6 +12,7 @@ import pytest
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
+from app.services.answers.grounding import Grounding
 from app.services.engines.loaders import LlamaLoader
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import Fitting
@@ -20,6 +21,7 @@ from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
+from app.store.documents import DocumentStore
 from app.store.load_records import LoadStore
 from app.store.models import ModelStore
 from app.store.summaries import SummaryStore
@@ -63,7 +65,9 @@ def make_services(folder: Path, engine: ScriptedEngine) -> Iterator[Services]:
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     compacting = Compacting(SummaryStore(database))
-    answers = Answers(chats, library, runtime, layers, compacting)
+    answers = Answers(
+        chats, library, runtime, layers, compacting, Grounding(DocumentStore(database))
+    )
     with closing(database):
         yield Services(database, engine, chats, library, runtime, answers, loads, models)
 

@@ -10,6 +10,7 @@ from app.core.chats.asked import Asked
 from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.summary import Summary
+from app.core.documents import FileShare, PromptSource
 from app.core.models.entry import ModelEntry
 from app.core.settings.resolved import NO_LAYERS, SettingLayers
 from engines.memory.load_options import LoadOptions
@@ -85,6 +86,15 @@ class Compaction:
 
 
 @dataclass(frozen=True)
+class Grounded:
+    """What of the attached files stands in the prompt. shares: how much, of each that was not
+    told before."""
+
+    sources: tuple[PromptSource, ...]
+    shares: tuple[FileShare, ...] = ()
+
+
+@dataclass(frozen=True)
 class Ended:
     """The last event of a stored answer: the message as it was saved.
 
@@ -95,4 +105,4 @@ class Ended:
     unsaved: StoredMessage | None = None
 
 
-AnswerEvent = Event | Ready | Asked | Compaction | Ended
+AnswerEvent = Event | Ready | Asked | Grounded | Compaction | Ended

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from engines.errors import EngineError, UserError
 
 if TYPE_CHECKING:
+    from app.core.documents import Attachment, PromptSource
     from engines.types import Message, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
@@ -80,6 +81,8 @@ class StoredMessage:
     reasoning_s: how long the model reasoned, in seconds. rating: 1 good, -1 bad, 0 not rated.
     pinned: it stays in the prompt when others leave. asked: how the answer was asked for, so that
     it can be asked for again in just that way; JSON, as `app.core.chats.asked` has it.
+    attachments: the files that go with a question. sources: what an answer was told besides the
+    words of its question, by where it comes from.
     """
 
     id: str
@@ -96,6 +99,8 @@ class StoredMessage:
     rating: int = 0
     pinned: bool = False
     asked: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    sources: tuple[PromptSource, ...] = ()
 
     @property
     def repeats(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from app.core.chats.chat import Chat
 from app.core.chats.conversation import StoredMessage, path_to
 from app.core.chats.tree import first_words
+from app.core.documents import Document
 
 ExportKind = Literal["md", "html", "pdf", "json"]
 """The kind of an export, and the ending of the file's name."""
@@ -35,11 +36,12 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class ExportedChat:
-    """A chat with all its messages, and the name of its folder; "" for none."""
+    """A chat with all its messages, the name of its folder ("" for none), and its documents."""
 
     chat: Chat
     messages: Sequence[StoredMessage]
     folder: str = ""
+    documents: Sequence[Document] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,12 @@ def speaker(message: StoredMessage) -> str:
     return f"{_SPEAKERS[message.role]}{state}"
 
 
+def attached_words(message: StoredMessage) -> str:
+    """Name the files that go with a message; "" where there are none."""
+    names = ", ".join(it.name for it in message.attachments)
+    return f"Attached: {names}" if names else ""
+
+
 def failure_words(message: StoredMessage) -> str:
     """Say why an answer failed: what happened, why, and what to do; "" where it did not."""
     failure = message.failure
@@ -109,17 +117,24 @@ def as_markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def as_json(chat: Chat, messages: Iterable[StoredMessage], folder: str = "") -> str:
+def as_json(
+    chat: Chat,
+    messages: Iterable[StoredMessage],
+    folder: str = "",
+    documents: Iterable[Document] = (),
+) -> str:
     """Write the whole tree with every branch and every fact, as it lies in the store.
 
-    folder: the name of the one that the chat lies in.
+    folder: the name of the one that the chat lies in. documents: the text of its attached files.
     """
-    return json.dumps(_value(chat, messages, folder), indent=2, ensure_ascii=False)
+    return json.dumps(_value(chat, messages, folder, documents), indent=2, ensure_ascii=False)
 
 
-def all_as_json(chats: Iterable[tuple[Chat, Sequence[StoredMessage], str]]) -> str:
-    """Write several chats as one text: each with its messages and the name of its folder."""
-    values = [_value(chat, messages, folder) for chat, messages, folder in chats]
+def all_as_json(
+    chats: Iterable[tuple[Chat, Sequence[StoredMessage], str, Sequence[Document]]],
+) -> str:
+    """Write several chats as one text, each as `as_json` does."""
+    values = [_value(*chat) for chat in chats]
     return json.dumps({"format": "hearth-chats", "chats": values}, indent=2, ensure_ascii=False)
 
 
@@ -137,12 +152,17 @@ def _message(message: StoredMessage, options: ExportOptions) -> str:
     if options.reasoning and message.reasoning.strip():
         lines = message.reasoning.strip().split("\n")
         parts.append("\n".join(f"> {line}".rstrip() for line in ("**Reasoning**", "", *lines)))
-    parts += filter(None, [message.text.strip()])
+    parts += filter(None, [message.text.strip(), attached_words(message)])
     if failure := failure_words(message):
         parts.append(f"> {failure}")
     return "\n\n".join(parts).rstrip()
 
 
-def _value(chat: Chat, messages: Iterable[StoredMessage], folder: str) -> dict[str, Any]:
+def _value(
+    chat: Chat, messages: Iterable[StoredMessage], folder: str, documents: Iterable[Document]
+) -> dict[str, Any]:
     named = {"folder": folder} if folder else {}
-    return {**asdict(chat), **named, "messages": [asdict(message) for message in messages]}
+    texts = [asdict(document) for document in documents]
+    attached = {"documents": texts} if texts else {}
+    told = [asdict(message) for message in messages]
+    return {**asdict(chat), **named, **attached, "messages": told}

@@ -9,6 +9,7 @@ from typing import Literal
 
 from app.core.chats.chat import Chat
 from app.core.chats.conversation import StoredMessage
+from app.core.documents import Document
 
 FoundRole = Literal["user", "assistant", "system", "tool"]
 
@@ -61,7 +62,7 @@ class FoundChat:
 class ReadyChat:
     """A chat as Hearth would store it. folder: the name of the one that it is to lie in.
 
-    left_out: as in `FoundChat`.
+    left_out: as in `FoundChat`. documents: the text of the files that are attached in it.
     """
 
     source: str
@@ -69,6 +70,7 @@ class ReadyChat:
     messages: tuple[StoredMessage, ...]
     folder: str
     left_out: Mapping[str, int] = field(default_factory=dict)
+    documents: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from app.core.chats.chat import Chat
 from app.core.chats.conversation import AnswerFacts, Failure, StoredMessage
+from app.core.documents import attachment_from, document_from, source_from
 from app.core.exchange.found import Broken, ReadyChat, check_size
 from app.core.exchange.json_values import as_dict, as_list, as_number, as_text, as_time
 from app.core.exchange.thread import folder_for, made_id
 from app.core.settings.fields import fields
 from engines.types import MtpReport
+
+T = TypeVar("T")
 
 SOURCE = "Hearth"
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -58,7 +62,8 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
         settings=_settings(as_dict(value.get("settings"))),
     )
     folder = " ".join(as_text(value.get("folder")).split())[:100]
-    return ReadyChat(SOURCE, chat, messages, folder or folder_for(SOURCE))
+    documents = _each(document_from, value.get("documents"))
+    return ReadyChat(SOURCE, chat, messages, folder or folder_for(SOURCE), documents=documents)
 
 
 def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage:
@@ -84,7 +89,18 @@ def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage:
         rating=max(-1, min(1, int(as_number(value.get("rating"))))),
         pinned=value.get("pinned") is True,
         asked=as_text(value.get("asked")),
+        attachments=_each(attachment_from, value.get("attachments")),
+        sources=_each(source_from, value.get("sources")),
     )
+
+
+def _each(read: Callable[[Mapping[str, Any]], T], values: object) -> tuple[T, ...]:
+    """Read each of some values; what makes no sense is left out."""
+    found = []
+    for value in as_list(values):
+        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
+            found.append(read(value))
+    return tuple(found)
 
 
 def _in_order(messages: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:

@@ -131,9 +131,10 @@ class EngineSettings:
     vllm_adapters: str = setting(
         "",
         "Engines",
-        "LoRA adapters for vLLM",
-        "One per line: a name, an equals sign and the adapter’s folder. They take graphics "
-        "memory; the first one restarts vLLM.",
+        "LoRA adapters",
+        "One per line: a name, an equals sign and the adapter’s folder for vLLM, or its GGUF file "
+        "for llama.cpp. They take memory; the first one restarts vLLM, and a change loads a model "
+        "in llama.cpp again.",
         also="fine-tune lora peft",
         multiline=True,
     )
@@ -141,8 +142,7 @@ class EngineSettings:
         "",
         "Engines",
         "LoRA adapter",
-        "The name of one of the adapters for vLLM, or empty for none. Can differ per chat and "
-        "assistant.",
+        "The name of one of the adapters, or empty for none. Can differ per chat and assistant.",
         also="fine-tune lora peft",
     )
     vllm_idle: int = setting(

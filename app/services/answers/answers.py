@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
-from app.core.chats.answers import AnswerEvent, AnswerOptions, Ready
+from app.core.chats.answers import AnswerEvent, AnswerOptions, Grounded, Ready
 from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import (
     StoredMessage,
     path_to,
 )
 from app.core.chats.summary import prompt_of
+from app.core.documents import AttachedFile, PromptSource, prompt_text, share_of
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.models import effective
 from app.core.settings.resolved import SettingLayers, resolve
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
+from app.services.answers.grounding import Grounding, choose
 from app.services.answers.in_progress import AnswerInProgress, asked_of
 from app.services.engines.lease import Lease
 from app.services.engines.load_options import load_options_of, unmet
@@ -36,6 +38,7 @@ from engines.types import (
     Done,
     EngineName,
     Event,
+    Measured,
     Message,
     MtpMode,
 )
@@ -72,6 +75,7 @@ class Answers:
         runtime: Runtime,
         layers: ChatLayers,
         compacting: Compacting,
+        grounding: Grounding,
         *,
         leaves_traces: bool = True,
         prefer: Callable[[str, Settings, int], str] = lambda called, _settings, _count: called,
@@ -83,6 +87,7 @@ class Answers:
         self._runtime = runtime
         self._layers = layers
         self._compacting = compacting
+        self._grounding = grounding
         self._leaves_traces = leaves_traces
         self._prefer = prefer
         self._why = why
@@ -116,6 +121,11 @@ class Answers:
                 with self._lease(prepared, progress, cancel, ticket) as model:
                     ready = self._ready(prepared, model)
                     yield writing.take(ready)
+                    if not answer.sources and (files := self._grounding.untold(path)):
+                        grounded = self._ground(path, files, prepared, model, cancel)
+                        path = (*path[:-1], replace(path[-1], sources=grounded.sources))
+                        yield writing.take(grounded)
+                    path = self._grounding.told(path)
                     if prepared.settings.overflow == "compact":
                         prompt = yield from self._compacting.make_room(
                             model, path, system_prompt, prepared.request, cancel
@@ -148,34 +158,52 @@ class Answers:
         options: AnswerOptions,
         progress: Progress,
         cancel: CancelToken,
-    ) -> Iterator[Event | Ready]:
-        """Answer without the store. Raises EngineError, ModelUnknown or Cancelled."""
+        files: Sequence[AttachedFile] = (),
+    ) -> Iterator[Event | Ready | Grounded]:
+        """Answer without the store. Raises EngineError, ModelUnknown or Cancelled.
+
+        files: go with the last message.
+        """
         prepared = self.prepare(settings, options)
         request = replace(prepared.request, messages=messages)
-        return self.answer(replace(prepared, request=request), progress, cancel)
+        return self.answer(replace(prepared, request=request), progress, cancel, files)
 
     def answer(
         self,
         prepared: Prepared,
         progress: Progress,
         cancel: CancelToken,
+        files: Sequence[AttachedFile] = (),
         *,
         for_client: bool = False,
-    ) -> Iterator[Event | Ready]:
+    ) -> Iterator[Event | Ready | Grounded]:
         """Answer a whole request without the store. Raises EngineError or Cancelled.
 
-        for_client: it is asked by another program. Its request says whether that is a guest.
+        files: go with the last message. for_client: it is asked by another program. Its request
+        says whether that is a guest.
         """
+        request = prepared.request
         with (
             self._runtime.queue.join(guest=prepared.request.guest) as ticket,
             self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield self._ready(prepared, model)
+            if files:
+                request, grounded = _with_files(request, files, model, cancel)
+                yield grounded
             stop = prepared.settings.stop_repetition
-            with closing(model.chat(prepared.request, cancel, stop_repetition=stop)) as events:
+            with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
                 for event in events:
                     self._note_use(prepared.entry, event)
                     yield event
+
+    def told(self, path: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
+        """Return a path as a model sees it: questions with what stands there of their files."""
+        return self._grounding.told(path)
+
+    def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
+        """Return all files of a path, against which its answers can be held."""
+        return self._grounding.files(path)
 
     def begin(self, answer: StoredMessage, told: WaitListener = lambda _: None) -> AnswerInProgress:
         """Join the queue for an answer that is asked for now; returns it, in progress.
@@ -301,6 +329,24 @@ class Answers:
         if isinstance(event, Done) and self._leaves_traces:
             self._library.used(entry)
 
+    def _ground(
+        self,
+        path: Sequence[StoredMessage],
+        files: Sequence[AttachedFile],
+        prepared: Prepared,
+        model: Lease,
+        cancel: CancelToken,
+    ) -> Grounded:
+        """Choose what of the files goes into the prompt of a path's answer."""
+
+        def measure(sources: Sequence[PromptSource]) -> Measured:
+            told = self._grounding.told((*path[:-1], replace(path[-1], sources=tuple(sources))))
+            prompt = prompt_of(told, prepared.settings.system_prompt)
+            return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
+
+        sources = choose(path[-2].text, files, measure)
+        return Grounded(sources, tuple(share_of(it, sources) for it in files))
+
     def _ready(self, prepared: Prepared, model: Lease) -> Ready:
         """Make the event for a loaded model, with notes on settings that have no effect on it."""
         entry, settings = prepared.entry, prepared.settings
@@ -324,3 +370,18 @@ class Answers:
         finally:
             with self._lock:
                 self._wanted -= 1
+
+
+def _with_files(
+    request: ChatRequest, files: Sequence[AttachedFile], model: Lease, cancel: CancelToken
+) -> tuple[ChatRequest, Grounded]:
+    """Put what fits of some files into a request's last message."""
+    documents = {file.document.sha256: file.document for file in files}
+    *before, question = request.messages
+
+    def told(sources: Sequence[PromptSource]) -> ChatRequest:
+        text = prompt_text(question.text, sources, documents)
+        return replace(request, messages=(*before, replace(question, text=text)))
+
+    sources = choose(question.text, files, lambda it: model.measure(told(it), cancel))
+    return told(sources), Grounded(sources, tuple(share_of(it, sources) for it in files))

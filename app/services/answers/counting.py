@@ -39,7 +39,7 @@ class Counting:
         """
         path: tuple[StoredMessage, ...] = ()
         if chat_id is not None:
-            path = self._chats.path(chat_id)
+            path = self._answers.told(self._chats.path(chat_id))
         prepared = self._answers.prepare(settings, options, chat_id)
         summary = None
         if chat_id is not None and prepared.settings.overflow == "compact":

@@ -12,7 +12,7 @@ from sys import maxsize
 from typing import Final, TypeVar
 
 from app import __version__
-from app.core.chats.answers import AnswerEvent, Ended, Ready
+from app.core.chats.answers import AnswerEvent, Ended, Grounded, Ready
 from app.core.chats.asked import Asked, as_json, from_json, mark_of, prompt_hash
 from app.core.chats.conversation import AnswerFacts, Failure, MessageState, StoredMessage
 from app.core.models.entry import ModelEntry
@@ -68,6 +68,8 @@ class AnswerInProgress:
             self._ready = event
         elif isinstance(event, Asked):
             self._written = begun(self._written, event)
+        elif isinstance(event, Grounded):
+            self._written = replace(self._written, sources=event.sources)
         elif isinstance(event, Done) and self._ready is not None:
             self._written = ended(self._written, event, self._ready)
         return event

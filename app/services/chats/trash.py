@@ -29,11 +29,18 @@ def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], days: in
 
 
 def remove_for_good(
-    chats: ChatStore, forget_states: Callable[[str], None], chat_ids: Iterable[str]
+    chats: ChatStore,
+    forget_states: Callable[[str], None],
+    forget_files: Callable[[], None],
+    chat_ids: Iterable[str],
 ) -> None:
-    """Remove those chats that are in the trash, one at a time, so that no writer waits long."""
+    """Remove those chats that are in the trash, one at a time, so that no writer waits long.
+
+    forget_files: removes the copies of files that no chat has any more.
+    """
     deleted = set(chats.deleted())
     for chat_id in chat_ids:
         if chat_id in deleted:
             forget_states(chat_id)
             chats.purge(chat_id)
+    forget_files()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import filterfalse
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +42,7 @@ def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
         devices=tuple(name for name in named if name),
         experts_in_ram=None if settings.experts_in_ram < 0 else settings.experts_in_ram,
         parallel=settings.answers_at_once or None,
+        adapters=tuple(filter(in_one_file, adapters_named(settings.vllm_adapters))),
     )
 
 
@@ -56,7 +58,7 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         memory_share=settings.vllm_memory / 100 or None,
         cards=settings.vllm_cards,
         nodes=settings.vllm_nodes,
-        adapters=adapters_named(settings.vllm_adapters),
+        adapters=tuple(filterfalse(in_one_file, adapters_named(settings.vllm_adapters))),
         offload_bytes=settings.vllm_offload * 1_000_000_000,
         batched=settings.vllm_batch or None,
         prefix_cache=settings.vllm_prefix_cache,
@@ -90,18 +92,19 @@ def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
 
 def _set_for_vllm(settings: Settings) -> LoadPlan:
     lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
+    folders = filterfalse(in_one_file, (Adapter(line, Path(line)) for line in lines))
     return replace(
         _NOTHING,
         memory_share=settings.vllm_memory / 100 or None,
         tensor_parallel=settings.vllm_cards,
         nodes=settings.vllm_nodes,
-        adapters=tuple(Adapter(line, Path(line)) for line in lines),
+        adapters=tuple(folders),
         offload_bytes=settings.vllm_offload * 1_000_000_000,
     )
 
 
 def _set_for_llamacpp(settings: Settings) -> LoadPlan:
-    own = _by_llamacpp(settings)
+    own = _by_llamacpp(settings.changed("vllm_adapters", ""))
     return replace(
         _NOTHING,
         threads=own.threads or 0,
@@ -117,6 +120,11 @@ _OF_THE_OTHER: Final[Mapping[EngineName, tuple[EngineName, Callable[[Settings], 
 }
 
 
+def in_one_file(adapter: Adapter) -> bool:
+    """Tell whether an adapter is a GGUF file, for llama.cpp; vLLM's are folders."""
+    return adapter.path.suffix.lower() == ".gguf"
+
+
 def adapters_named(text: str) -> tuple[Adapter, ...]:
     """Parse the setting `vllm_adapters`: an adapter a line. Raises SettingsInvalid."""
     found: dict[str, Adapter] = {}
@@ -125,7 +133,8 @@ def adapters_named(text: str) -> tuple[Adapter, ...]:
         if not (name and equals and folder) or name in found or name == _MODEL:
             raise SettingsInvalid(
                 f"“{line}” names no LoRA adapter.",
-                "Each line needs a name of its own, an equals sign and the adapter’s folder.",
+                "Each line needs a name of its own, an equals sign and the adapter’s folder or"
+                " GGUF file.",
                 "Correct it in the settings, under Engines.",
             )
         found[name] = Adapter(name, from_home(folder).absolute())

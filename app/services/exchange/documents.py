@@ -39,7 +39,7 @@ _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 
 
 @dataclass(frozen=True)
-class Document:
+class ImportFile:
     """The content of a file or of a member of an archive.
 
     name: within its folder or archive. path: of the file; None for a member of an archive.
@@ -55,7 +55,7 @@ class Document:
         return self.name.replace("\\", "/").rpartition("/")[0]
 
 
-def documents(path: Path) -> Iterator[Document | NotRead]:
+def documents(path: Path) -> Iterator[ImportFile | NotRead]:
     """Yield what may hold chats, told by how it begins. Raises OSError for `path` itself."""
     if path.is_dir():
         yield from _of_folder(path)
@@ -73,13 +73,13 @@ def documents(path: Path) -> Iterator[Document | NotRead]:
         yield from _of_file(sibling, sibling.name)
 
 
-def _of_file(path: Path, name: str) -> Iterator[Document | NotRead]:
+def _of_file(path: Path, name: str) -> Iterator[ImportFile | NotRead]:
     if path.stat().st_size > MOST_BYTES:
         yield NotRead(name, _TOO_LARGE)
         return
     data = path.read_bytes()
     if _may_be_chats(data[:_BEGINNING]):
-        yield Document(name, data, path)
+        yield ImportFile(name, data, path)
 
 
 def _sibling(path: Path) -> Path | None:
@@ -89,7 +89,7 @@ def _sibling(path: Path) -> Path | None:
     return found if found and found.is_file() else None
 
 
-def _of_folder(root: Path) -> Iterator[Document | NotRead]:
+def _of_folder(root: Path) -> Iterator[ImportFile | NotRead]:
     count = 0
     for folder, inner, names in os.walk(root):
         inner.sort()
@@ -112,7 +112,7 @@ def _of_folder(root: Path) -> Iterator[Document | NotRead]:
                 yield NotRead(name, f"The system says: {error.strerror or error}.")
 
 
-def _of_archive(path: Path) -> Iterator[Document | NotRead]:
+def _of_archive(path: Path) -> Iterator[ImportFile | NotRead]:
     left = _MOST_OF_ARCHIVE
     try:
         archive = zipfile.ZipFile(path)
@@ -122,13 +122,13 @@ def _of_archive(path: Path) -> Iterator[Document | NotRead]:
             return
         for name, data in torn_members(path.read_bytes(), MOST_BYTES):
             if _may_be_chats(data[:_BEGINNING]):
-                yield Document(name, data)
+                yield ImportFile(name, data)
         yield NotRead(path.name, _TORN)
         return
     with archive:
         for member in archive.infolist()[:_MOST_FILES]:
             found = _member(archive, member, min(left, MOST_BYTES))
-            if isinstance(found, Document):
+            if isinstance(found, ImportFile):
                 left -= len(found.data)
             if found is not None:
                 yield found
@@ -136,7 +136,7 @@ def _of_archive(path: Path) -> Iterator[Document | NotRead]:
 
 def _member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int
-) -> Document | NotRead | None:
+) -> ImportFile | NotRead | None:
     try:
         with archive.open(member) as file:
             begin = file.read(_BEGINNING)
@@ -152,7 +152,7 @@ def _member(
     return (
         NotRead(member.filename, _TOO_LARGE)
         if len(data) > most
-        else Document(member.filename, data)
+        else ImportFile(member.filename, data)
     )
 
 

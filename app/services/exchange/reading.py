@@ -12,7 +12,7 @@ from typing import Any
 from app.core.exchange import gpt4all, jan
 from app.core.exchange.found import Broken, FileFound, FoundChat, FoundChats, NotRead, ReadyChat
 from app.core.exchange.recognise import WHOLE_FILE, chats_in, read_each, thread_in
-from app.services.exchange.documents import Document, documents
+from app.services.exchange.documents import ImportFile, documents
 from app.store import ollama_chats
 from engines.cancel import CancelToken
 
@@ -87,7 +87,7 @@ def _weight(chat: ReadyChat) -> int:
     return sum(map(getsizeof, texts)) + _OF_A_MESSAGE * (1 + len(chat.messages))
 
 
-def _chats(document: Document, threads: _Threads, within: Path) -> Iterator[ReadyChat | NotRead]:
+def _chats(document: ImportFile, threads: _Threads, within: Path) -> Iterator[ReadyChat | NotRead]:
     data = document.data
     if data.startswith(ollama_chats.SIGN):
         yield from _ollama(document)
@@ -116,7 +116,7 @@ def _placed(found: FoundChats, place: str) -> FoundChats:
             yield replace(it, what=place if it.what in WHOLE_FILE else f"{place}: {it.what}")
 
 
-def _ollama(document: Document) -> Iterator[ReadyChat | NotRead]:
+def _ollama(document: ImportFile) -> Iterator[ReadyChat | NotRead]:
     if document.path is None:
         chats = ollama_chats.ollama_chats_in(document.data)
     else:

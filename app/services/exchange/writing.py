@@ -132,7 +132,10 @@ def tell(store: ChatStore, folders: FolderStore, chat_ids: Sequence[str]) -> lis
     names = {folder.id: folder.name for folder in folders.folders()}
     chats = [store.chat(chat_id) for chat_id in chat_ids]
     return [
-        ExportedChat(it, store.messages(it.id), names.get(it.folder_id or "", "")) for it in chats
+        ExportedChat(
+            it, store.messages(it.id), names.get(it.folder_id or "", ""), store.documents(it.id)
+        )
+        for it in chats
     ]
 
 
@@ -140,8 +143,9 @@ def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
     """Write chats as one text of any kind but PDF."""
     if options.kind == "json":
         if len(chats) == 1:
-            return as_json(chats[0].chat, chats[0].messages, chats[0].folder)
-        return all_as_json((it.chat, it.messages, it.folder) for it in chats)
+            only = chats[0]
+            return as_json(only.chat, only.messages, only.folder, only.documents)
+        return all_as_json((it.chat, it.messages, it.folder, it.documents) for it in chats)
     if options.kind == "html":
         return page(chats, options)
     return "\n".join(as_markdown(it.chat, it.messages, options) for it in chats)

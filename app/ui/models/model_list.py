@@ -483,6 +483,8 @@ def _chips(facts: ListedFacts | None) -> Iterator[str]:
         return
     if facts.can == ():
         yield _tr("choices", "Base model")
+    if facts.can and "embeds" in facts.can:
+        yield _tr("choices", "Embeddings")
     if facts.mtp != "none":
         yield "MTP"
     if facts.can and "thinks" in facts.can:
@@ -500,7 +502,11 @@ def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
                 "It has no chat template: it continues text rather than answering questions.",
             )
         )
-    if facts is not None:
+    if facts is not None and facts.can and "embeds" in facts.can:
+        said.append(
+            _tr("choices", "It writes no answers: programs that ask Hearth get vectors from it.")
+        )
+    elif facts is not None:
         said.append(mtp_sentence(facts.mtp))
     return "\n".join(filter(None, said))
 

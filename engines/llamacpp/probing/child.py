@@ -86,8 +86,9 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
             return
         # A template may write more than the small context holds: that harms nobody.
         with suppress(MessageTooLong):
-            for _ in engine.chat(request, CancelToken()):
-                pass
+            for adapter in (None, *engine.adapters):
+                for _ in engine.chat(replace(request, adapter=adapter), CancelToken()):
+                    pass
 
 
 class _NothingMeasured(CostBook):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from engines.llamacpp.resume.records import StateKey, StateRecord
@@ -25,7 +26,10 @@ class StatesInMemory:
         if record.size > self.budget:
             return [record]
         self.drop(
-            lambda old: old.chat == record.chat and record.tokens[: len(old.tokens)] == old.tokens
+            lambda old: (
+                (old.chat, old.adapter) == (record.chat, record.adapter)
+                and record.tokens[: len(old.tokens)] == old.tokens
+            )
         )
         self.records.append(record)
         leaving = []
@@ -44,23 +48,33 @@ WORTH: Final = 16
 class Kept:
     """The sequences that are not live: in memory first; what finds no room there goes to disk.
 
-    folder: None keeps nothing on disk. key: of the loaded model, None does the same.
+    folder: None keeps nothing on disk. key: of the loaded model, None does the same. keys: of the
+    model with each of its adapters.
     """
 
-    def __init__(self, memory_bytes: int, folder: StateFolder | None, key: StateKey | None) -> None:
+    def __init__(
+        self,
+        memory_bytes: int,
+        folder: StateFolder | None,
+        key: StateKey | None,
+        keys: Mapping[str, StateKey] = MappingProxyType({}),
+    ) -> None:
         self._memory = StatesInMemory(memory_bytes)
-        self._disk = (folder, key) if folder is not None and key is not None else None
+        self._folder = folder
+        self._keys = {**keys, "": key} if key is not None else dict(keys)
 
     def having(
-        self, token: int, place: int
+        self, token: int, place: int, adapter: str = ""
     ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile]]:
         """Yield sequences with `token` at `place`: tokens, checkpoints' lengths, what to `load`."""
         for record in self._memory.records:
+            if record.adapter != adapter:
+                continue
             if len(record.tokens) > place and record.tokens[place] == token:
                 lengths = [checkpoint.length for checkpoint in record.checkpoints]
                 yield record.tokens, lengths, record
-        if self._disk is not None:
-            folder, key = self._disk
+        if (disk := self._disk(adapter)) is not None:
+            folder, key = disk
             for entry in folder.entries(key):
                 tokens = entry.head.tokens
                 if len(tokens) > place and tokens[place] == token:
@@ -72,18 +86,18 @@ class Kept:
 
     def load(self, found: StateRecord | StateFile) -> StateRecord | None:
         """Return the record itself; None if its file is damaged or gone."""
-        if isinstance(found, StateRecord) or self._disk is None:
+        if isinstance(found, StateRecord) or self._folder is None:
             return found if isinstance(found, StateRecord) else None
-        return self._disk[0].load(found)
+        return self._folder.load(found)
 
     def discard(self, found: StateRecord | StateFile) -> None:
         """Remove the file of a record that llama.cpp does not take."""
-        if isinstance(found, StateFile) and self._disk is not None:
-            self._disk[0].discard(found, "llama.cpp does not take it")
+        if isinstance(found, StateFile) and self._folder is not None:
+            self._folder.discard(found, "llama.cpp does not take it")
 
     def takes(self, size: int, *, for_disk: bool) -> bool:
         """Tell whether a record of so many bytes finds a place, in memory or if need be on disk."""
-        return size <= self._memory.budget or (for_disk and self._disk is not None)
+        return size <= self._memory.budget or (for_disk and self._folder is not None)
 
     def add(self, record: StateRecord) -> None:
         """Keep a record in memory; what leaves for it goes to disk, except older ones of a chat."""
@@ -92,17 +106,19 @@ class Kept:
             if alone_too_large or all(kept.chat != leaving.chat for kept in self._memory.records):
                 self.store(leaving)
 
-    def wanted_on_disk(self, chat: str | None, tokens: array[int]) -> bool:
+    def wanted_on_disk(self, chat: str | None, tokens: array[int], adapter: str = "") -> bool:
         """Tell whether the disk takes it, and does not have it yet."""
-        if self._disk is None or chat is None or len(tokens) < WORTH:
+        disk = self._disk(adapter)
+        if disk is None or chat is None or len(tokens) < WORTH:
             return False
-        folder, key = self._disk
+        folder, key = disk
         return not folder.has_forgotten(chat) and not folder.holds(key, chat, tokens)
 
     def store(self, record: StateRecord) -> None:
         """Write a record to disk, if it is wanted there."""
-        if self._disk is not None and self.wanted_on_disk(record.chat, record.tokens):
-            folder, key = self._disk
+        disk = self._disk(record.adapter)
+        if disk and self.wanted_on_disk(record.chat, record.tokens, record.adapter):
+            folder, key = disk
             folder.store(key, record)
 
     def put_away(self) -> None:
@@ -117,14 +133,21 @@ class Kept:
             for record in self._memory.records
             if record.chat == chat
         ]
-        if self._disk is not None and chat is not None:
-            folder, key = self._disk
-            found += folder.known(key, chat)
+        if chat is not None:
+            for adapter in self._keys:
+                if (disk := self._disk(adapter)) is not None:
+                    folder, key = disk
+                    found += folder.known(key, chat)
         return found
 
     def is_deleted(self, chat: str | None) -> bool:
-        return chat is not None and self._disk is not None and self._disk[0].has_forgotten(chat)
+        return chat is not None and self._folder is not None and self._folder.has_forgotten(chat)
 
     def forget_deleted(self) -> None:
         """Drop the sequences of chats that were deleted meanwhile."""
         self._memory.drop(lambda record: self.is_deleted(record.chat))
+
+    def _disk(self, adapter: str) -> tuple[StateFolder, StateKey] | None:
+        """The folder and the key for what an adapter computed; None where it goes to no disk."""
+        key = self._keys.get(adapter)
+        return (self._folder, key) if self._folder is not None and key is not None else None

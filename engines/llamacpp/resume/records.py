@@ -53,7 +53,8 @@ class StateRecord:
     ahead: tokens that follow in the conversation, drawn but not evaluated.
     chat: the conversation it belongs to; only a named one may go to disk.
     extra: what the drafter keeps for the same tokens.
-    used: when it was last live, in nanoseconds since the epoch.
+    used: when it was last live, in nanoseconds since the epoch. adapter: the LoRA adapter that it
+    was computed with, "" for none; in a file that is in its key.
     """
 
     tokens: array[int]
@@ -63,6 +64,7 @@ class StateRecord:
     extra: bytearray | None = None
     used: int = 0
     ahead: tuple[int, ...] = ()
+    adapter: str = ""
 
     @property
     def size(self) -> int:

@@ -39,6 +39,19 @@ def state_key(native: Native, model: Model, context: Context, plan: LoadPlan) ->
     return StateKey(place, native.build, digest.hexdigest())
 
 
+def adapted_key(key: StateKey, adapter: Path) -> StateKey:
+    """Return the key of states that were computed with an adapter as well. Raises OSError.
+
+    Their place is of the model and the adapter: they are not in the way of the model's own.
+    """
+    from hashlib import blake2b
+
+    where = key.place.encode() + os.fsencode(adapter.resolve())
+    digest = blake2b(f"{key.digest}\n{file_identity(adapter)}\n".encode(), digest_size=16)
+    place = blake2b(where, digest_size=16).hexdigest()
+    return StateKey(place, key.build, digest.hexdigest())
+
+
 def file_identity(path: Path) -> str:
     """Hash enough of a model file to tell it from another; takes milliseconds.
 

@@ -70,7 +70,7 @@ class Speculation:
         return 0.0 if mode == "auto" and self.hopeless else self._policy.promise
 
     def rest(self) -> None:
-        """Have the target keep nothing for this one, as another drafts the next answer."""
+        """Have the target keep nothing for this one, which drafts no answer now."""
         self._drafting.hide()
 
     def drafts(self, mode: MtpMode) -> bool:

@@ -17,7 +17,7 @@ from engines.models.format import (
     ModelFormat,
     TensorShare,
 )
-from engines.models.gguf.header import GgufHeader, read_header, read_template, require_chat
+from engines.models.gguf.header import GgufHeader, read_header, read_template, require_loadable
 from engines.models.gguf.headers import Headers
 from engines.models.gguf.reader import Value, read_start
 from engines.models.pairing import (
@@ -109,7 +109,7 @@ class GgufFormat(ModelFormat):
     def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
         header = self._headers.read(path)
         if header.kind != "drafter":
-            require_chat(path, header)
+            require_loadable(path, header)
             return False
         require_runnable(header)
         targets = self._possible_targets(models)
@@ -169,7 +169,7 @@ class GgufFormat(ModelFormat):
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
         header = self._headers.facts(model.path)
-        require_chat(model.path, header)
+        require_loadable(model.path, header)
         if drafter is not None:
             return "This model can answer faster: its drafter guesses ahead."
         if model.drafter is not None:

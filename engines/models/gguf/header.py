@@ -176,6 +176,12 @@ def read_header(path: Path) -> GgufHeader:
     return _header(path.name, gguf, tuple(tensors), size, count)
 
 
+def require_loadable(path: Path, header: GgufHeader) -> None:
+    """Refuse files that neither answer nor give vectors or ranks. Raises NotAChatModel."""
+    if header.kind != "embedding":
+        require_chat(path, header)
+
+
 def require_chat(path: Path, header: GgufHeader) -> None:
     """Refuse files that only serve other models or other ends. Raises NotAChatModel."""
     if header.kind != "chat":
@@ -350,7 +356,7 @@ def _header(
             why_no_head=why_no_head,
             features=features,
             chat_template=_text(values, CHAT_TEMPLATE),
-            can=abilities(_text(values, CHAT_TEMPLATE)),
+            can=("embeds",) if kind == "embedding" else abilities(_text(values, CHAT_TEMPLATE)),
             nextn_predict_layers=nextn,
             layers=layers,
             parts=parts,

@@ -15,6 +15,7 @@ from app.store.db import Database
 from app.store.folder import DataFolder
 from engines.types import MtpReport
 from tests.app.cli.conftest import Hearth
+from tests.app.documents.made_documents import locked_pdf, pdf
 from tests.support.scripted import NO_DRAFTS, ScriptedEngine
 
 RUNS = MtpReport("auto", True, "MTP on: 2 tokens ahead", "drafter", 2, 120, 81, 1.4, 1.5)
@@ -148,6 +149,73 @@ def test_a_grammar_is_read_from_its_file(
     capsys.readouterr()
     assert hearth("ask", "Hi", "--grammar", str(tmp_path / "gone"), "--json") == 1
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "file_not_text"
+
+
+def test_files_go_with_the_question(
+    hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = pdf(tmp_path / "oven.pdf", [["The oven takes 250 degrees."], ["The end."]])
+    assert hearth("ask", "How hot?", "--file", str(path), "--json") == 0
+    told = engine.requests[-1].messages[-1].text
+    assert "oven.pdf, page 1:\n```\nThe oven takes 250 degrees.\n```" in told
+    assert told.endswith("\n\nHow hot?")
+    (source,) = json.loads(capsys.readouterr().out)["sources"]
+    assert (source["origin"], source["name"], source["place"]) == ("file", "oven.pdf", 0)
+    assert not DataFolder.default().attachments.exists(), "no chat was saved"
+
+
+def test_files_are_kept_with_a_chat(hearth: Hearth, tmp_path: Path) -> None:
+    path = pdf(tmp_path / "oven.pdf", [["The oven takes 250 degrees."]])
+    DataFolder.default().prepare()
+    database = Database(DataFolder.default().database)
+    chats = ChatStore(database)
+    _, answer = chats.ask(None, "Hello")
+    assert hearth("ask", "How hot?", "--file", str(path), "--chat", answer.chat_id) == 0
+    question = chats.path(answer.chat_id)[-2]
+    assert [it.name for it in question.attachments] == ["oven.pdf"]
+    copy = DataFolder.default().attachments / question.attachments[0].sha256
+    assert copy.read_bytes() == path.read_bytes()
+    chats.delete(answer.chat_id)
+    chats.purge(answer.chat_id)
+    database.close()
+    assert hearth("chats", "list") == 0
+    assert not copy.exists(), "the next start removes what no chat has"
+
+
+def test_quotes_are_held_against_the_files(
+    hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = pdf(tmp_path / "oven.pdf", [["The oven takes 250", "degrees."], ["The end of it."]])
+    engine.pieces = [
+        "“oven takes 250 degrees” (oven.pdf, page 1), ",
+        "“oven takes 350 degrees” (page 1), ",
+        "“end of it” (page 1)",
+    ]
+    assert hearth("ask", "How hot?", "--file", str(path)) == 0
+    told = capsys.readouterr().err
+    assert "1 of 3 quotes stand in the files." in told
+    assert "Not in the files: “oven takes 350 degrees”" in told
+    assert "Not where the answer says, but in oven.pdf, page 2: “end of it”" in told
+    assert hearth("ask", "How hot?", "--file", str(path), "--json") == 0
+    citations = json.loads(capsys.readouterr().out)["citations"]
+    assert [it["verdict"] for it in citations] == ["found", "not_found", "elsewhere"]
+    (span,) = citations[0]["spans"]
+    assert (span["place"]["number"], span["start"], span["end"]) == (1, 4, 26)
+
+
+def test_a_file_that_cannot_be_read_asks_nothing(
+    hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = locked_pdf(tmp_path / "a.pdf", [["Secret"]])
+    assert hearth("ask", "Hi", "--file", str(path), "--json") == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], error["what"]) == ("document_not_read", "a.pdf cannot be read.")
+    assert engine.requests == []
+
+
+def test_a_scan_is_told(hearth: Hearth, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hearth("ask", "Hi", "--file", str(pdf(tmp_path / "a.pdf", [[]])))
+    assert "a.pdf is a scan" in capsys.readouterr().err
 
 
 def test_a_save_that_fails_at_the_end_is_one_value_with_the_answer_in_it(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import httpx2
 import pytest
@@ -14,10 +16,15 @@ from app.server.request import BadRequest
 from app.server.vectors import EmbeddingFields, RerankFields, write_ranking, write_vectors
 from engines.cancel import CancelToken
 from engines.errors import EngineError, Unsupported
+from engines.llamacpp.engine import LlamaCppEngine
 from engines.remote.engine import RemoteEngine
 from engines.remote.engine import Served as Asked
 from engines.types import ChatRequest, LoadPlan, Message, Ranking, TextDelta, Vectors
-from tests.support.serving import Served
+from tests.support.made_embedding import RANK, write_bert
+from tests.support.scripted import ScriptedEngine
+from tests.support.services import make_services
+from tests.support.serving import Served, serving
+from tests.support.trusting import TrustingProbe
 
 
 def test_vectors_are_shortened_to_length_one() -> None:
@@ -90,3 +97,27 @@ def test_a_server_without_vectors_says_so(served: Served, engine: RemoteEngine) 
 
 def _raise(error: Exception) -> Vectors:
     raise error
+
+
+def test_embedding_and_ranking_models_of_llama_cpp_serve_programs(tmp_path: Path) -> None:
+    engine = LlamaCppEngine(probe=TrustingProbe())
+    with (
+        make_services(tmp_path / "data", cast(ScriptedEngine, engine)) as services,
+        closing(engine),
+        serving(services) as served,
+    ):
+        bert = services.library.add(write_bert(tmp_path / "bert.gguf"))
+        ranker = services.library.add(write_bert(tmp_path / "rank.gguf", RANK))
+        given = {"model": bert.id, "input": ["the cat sat", "the cat sat", "a red apple"]}
+        found = served.post("/v1/embeddings", given).json()
+        same, again, other = (row["embedding"] for row in found["data"])
+        assert len(same) == 64
+        assert math.dist(same, again) < 1e-3 < math.dist(same, other)
+        assert found["usage"]["total_tokens"] > 0
+        asked = {"model": ranker.id, "query": "what is red ?", "documents": ["apple", "the sky"]}
+        ranked = served.post("/v1/rerank", asked).json()["results"]
+        assert sorted(row["index"] for row in ranked) == [0, 1]
+        said = {"model": bert.id, "messages": [{"role": "user", "content": "Hello"}]}
+        refused = served.post("/v1/chat/completions", said)
+        assert refused.status_code >= 400
+        assert "Choose a chat model" in refused.text

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.core.documents import AttachedFile, PromptSource
 from app.core.exchange import own
 from app.core.exchange.export import as_json
 from app.core.exchange.found import ReadyChat
@@ -18,6 +19,7 @@ from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore
 from app.store.imports import ImportStore
+from tests.support.attached import attached
 from tests.support.foreign_chats import chatgpt_chat
 
 
@@ -66,6 +68,48 @@ def test_nothing_is_kept_of_an_import_that_fails(database: Database) -> None:
         ImportStore(database).add([one, broken])
     assert ChatStore(database).chats() == []
     assert FolderStore(database).folders() == []
+
+
+def test_attached_files_come_back_with_their_text(database: Database, tmp_path: Path) -> None:
+    chats = ChatStore(database)
+    file = attached("a.txt", "The oven takes 250 degrees.")
+    _, answer = chats.ask(None, "How hot?", files=[file])
+    source = PromptSource("file", "a.txt", file.document.sha256, 1, 4, 8)
+    chats.save_answer(replace(answer, text="250", state="complete", sources=(source,)))
+    chat, messages = chats.chat(answer.chat_id), chats.messages(answer.chat_id)
+    text = as_json(chat, messages, "", chats.documents(chat.id))
+    (read,) = chats_in(text)[1]
+    assert isinstance(read, ReadyChat)
+    elsewhere = Database(tmp_path / "elsewhere.db")
+    ImportStore(elsewhere).add([read])
+    assert ChatStore(elsewhere).messages(chat.id) == messages
+    assert ChatStore(elsewhere).documents(chat.id) == [file.document]
+    elsewhere.close()
+
+
+def test_no_import_changes_what_was_read_from_a_file(database: Database) -> None:
+    chats = ChatStore(database)
+    real = attached("a.txt", "The oven takes 250 degrees.")
+    lie = replace(real.document, sections=attached("a.txt", "It takes 500.").document.sections)
+    chats.ask(None, "How hot?", files=[AttachedFile("a.txt", lie)])
+    _, answer = chats.ask(None, "How hot?", files=[real])
+    (chat,) = chats_of(chatgpt_chat("a", "One"))
+    ImportStore(database).add([replace(chat, documents=(lie,))])
+    assert chats.documents(answer.chat_id) == [real.document]
+
+
+@pytest.mark.parametrize("sha256", ["../../settings.json", "", 7, "A" * 64])
+def test_an_import_names_no_files_of_ours(database: Database, sha256: object) -> None:
+    chats = ChatStore(database)
+    _, answer = chats.ask(None, "How hot?", files=[attached("a.txt", "250")])
+    chat, messages = chats.chat(answer.chat_id), chats.messages(answer.chat_id)
+    value = json.loads(as_json(chat, messages, "", chats.documents(chat.id)))
+    value["documents"][0]["sha256"] = sha256
+    value["messages"][0]["attachments"][0]["sha256"] = sha256
+    (read,) = chats_in(json.dumps(value))[1]
+    assert isinstance(read, ReadyChat)
+    assert read.documents == ()
+    assert read.messages[0].attachments == ()
 
 
 def test_hearths_own_export_comes_back_without_loss(database: Database, tmp_path: Path) -> None:

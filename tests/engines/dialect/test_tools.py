@@ -202,6 +202,25 @@ def test_a_stop_string_counts_in_the_text_only() -> None:
     assert not writer.stopped
 
 
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("lfm2", r'<|tool_call_start|>[clock(a="\ud83d\ude00", b="\ud83d")]<|tool_call_end|>'),
+        (
+            "hermes",
+            (
+                r'<tool_call>{"name": "clock", "arguments": "{\"a\": \"\ud83d\ude00\"'
+                r', \"b\": \"\ud83d\"}"}</tool_call>'
+            ),
+        ),
+    ],
+)
+def test_halves_of_characters_are_no_part_of_arguments(form: str, text: str) -> None:
+    (call,) = read([text], form)[1]
+    assert json.loads(call.arguments) == {"a": "\N{GRINNING FACE}", "b": "\ufffd"}
+    call.arguments.encode()
+
+
 HARMONY_CALL = (
     "<|channel|>analysis<|message|>The weather.<|end|><|start|>assistant<|channel|>commentary "
     'to=functions.get_weather <|constrain|>json<|message|>{"town": "Bonn"}'

@@ -385,6 +385,23 @@ def test_more_than_there_are_sequences_is_a_mistake_of_the_caller(load: Load) ->
         assert text_of(one_by_one(engine, [ask("Hello")])[0])
 
 
+@pytest.mark.parametrize("kind", ["head", "eagle"])
+def test_nothing_is_kept_for_the_drafter_of_a_slot_in_which_nothing_is_written(
+    load: Load, pairs: dict[str, Pair], kind: str
+) -> None:
+    engine = load(pairs[kind].model, drafter=pairs[kind].drafter, parallel=2)
+    one_by_one(engine, [drafting(replace(ask(QUESTIONS[0], max_tokens=8), chat="one"), 2)])
+    loaded = engine._loaded
+    assert loaded is not None
+    with closing(
+        engine.chat(
+            drafting(replace(ask(QUESTIONS[1], max_tokens=8), chat="two"), 2), CancelToken()
+        )
+    ) as events:
+        next(events)
+        assert len([*loaded.context._every_row, *loaded.context._layers]) == 1
+
+
 def test_rows_are_those_of_the_sequence_that_asks(load: Load) -> None:
     """Two sequences in one evaluation draw what each draws alone."""
     engine = load(parallel=2)

@@ -214,7 +214,7 @@ class TestGraphics:
 
 @pytest.mark.parametrize(
     ("architecture", "expected"),
-    [("eagle3", "drafter"), ("clip", "projector"), ("bert", "embedding")],
+    [("eagle3", "drafter"), ("clip", "projector")],
 )
 def test_only_chat_models(tmp_path: Path, architecture: str, expected: str) -> None:
     header = read_header(write_gguf(tmp_path / "m.gguf", architecture, LLAMA, {}))

@@ -20,8 +20,10 @@ from app.services.answers import in_progress
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
+from app.services.answers.grounding import Grounding
 from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
+from app.store.documents import DocumentStore
 from app.store.summaries import SummaryStore
 from app.ui.chat.transcript.answer_facts_card import rows_of
 from engines.cancel import CancelToken
@@ -93,6 +95,7 @@ def test_the_reason_for_its_engine_is_kept_with_the_answer(services: Services) -
         services.runtime,
         layers,
         Compacting(SummaryStore(services.database)),
+        Grounding(DocumentStore(services.database)),
         prefer=prefer,
         why=why,
     )

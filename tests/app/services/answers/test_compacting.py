@@ -18,6 +18,7 @@ from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
+from app.services.answers.grounding import Grounding
 from app.services.engines.loaders import LlamaLoader
 from app.services.engines.runtime import Runtime
 from app.services.models.fitting import Fitting
@@ -26,6 +27,7 @@ from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
+from app.store.documents import DocumentStore
 from app.store.load_records import LoadStore
 from app.store.models import ModelStore
 from app.store.summaries import SummaryStore
@@ -111,7 +113,9 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
         }
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
-    answers = Answers(store, library, runtime, layers, Compacting(summaries))
+    answers = Answers(
+        store, library, runtime, layers, Compacting(summaries), Grounding(DocumentStore(database))
+    )
     counting = Counting(store, summaries, answers, runtime)
     yield Talk(store, summaries, answers, counting, engine, SMALL)
     engine.close()

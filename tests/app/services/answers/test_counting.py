@@ -15,6 +15,7 @@ from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
+from app.services.answers.grounding import Grounding
 from app.services.engines.runtime import Runtime
 from app.services.engines.vllm_loader import VllmLoader
 from app.services.models.library import Library
@@ -22,6 +23,7 @@ from app.store.assistants import AssistantStore
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
+from app.store.documents import DocumentStore
 from app.store.models import ModelStore
 from app.store.summaries import SummaryStore
 from app.wiring.shipped import STARTER, STARTER_DRAFTER
@@ -44,7 +46,9 @@ def counting(tmp_path: Path) -> Iterator[Counting]:
     runtime = Runtime({"vllm": VllmLoader(ScriptedWorker, lambda: "cuda", lambda: hardware)})
     store, summaries = ChatStore(database), SummaryStore(database)
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
-    answers = Answers(store, library, runtime, layers, Compacting(summaries))
+    answers = Answers(
+        store, library, runtime, layers, Compacting(summaries), Grounding(DocumentStore(database))
+    )
     yield Counting(store, summaries, answers, runtime)
     database.close()
 

@@ -36,6 +36,12 @@ def test_for_llama() -> None:
     assert (found.parallel, found.cards, found.adapters) == (6, 1, ())
 
 
+def test_adapters_in_one_file_are_llama_cpps_and_folders_vllms() -> None:
+    given = settings(vllm_adapters="law = /adapters/law\nverse = /adapters/verse.GGUF")
+    assert [it.name for it in load_options_of(given).adapters] == ["verse"]
+    assert [it.name for it in load_options_of(given, "vllm").adapters] == ["law"]
+
+
 def test_for_vllm() -> None:
     found = load_options_of(settings(**SET), "vllm")
     assert (found.context, found.kv_type, found.parallel) == (2048, "q8_0", 8)

@@ -15,6 +15,7 @@ from app.wiring.shipped import STARTER, STARTER_DRAFTER
 from engines.errors import DrafterMismatch, ModelDamaged, ModelNotFound, NotAChatModel, NotAModel
 from tests.engines.checkpoint_files import TARGET
 from tests.engines.gguf_files import LLAMA, write_assistant, write_gemma4, write_gguf, write_llama
+from tests.support.made_embedding import write_bert
 from tests.support.made_fed import write_dflash, write_eagle
 from tests.support.mtp_models import quantised, write_qwen
 from tests.support.services import Services
@@ -55,10 +56,15 @@ def test_a_file_can_be_used_without_being_added(services: Services) -> None:
     assert (entry.path, entry.builtin) == (STARTER, False)
 
 
+def test_an_embedding_model_is_added_for_programs(services: Services, tmp_path: Path) -> None:
+    entry = services.library.add(write_bert(tmp_path / "bert.gguf"))
+    assert services.library.facts(entry).can == ("embeds",)
+
+
 def test_what_is_no_chat_model_is_not_added(services: Services, tmp_path: Path) -> None:
-    embedding = write_gguf(tmp_path / "bert.gguf", "bert", LLAMA, {})
+    projector = write_gguf(tmp_path / "clip.gguf", "clip", LLAMA, {})
     with pytest.raises(NotAChatModel):
-        services.library.add(embedding)
+        services.library.add(projector)
     text = tmp_path / "text.gguf"
     text.write_text("Not a model.\n")
     with pytest.raises(NotAModel):

@@ -1,0 +1,159 @@
+"""Reads one document in a process of its own: `reader` starts it, and holds the limits.
+
+Writes a line for the file, one for each section, and a last one; or at any time one with a fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from app.core.documents import DocumentKind
+from app.documents.collected import Collected
+from app.documents.email import read_email
+from app.documents.epub import EPUB_START, read_epub
+from app.documents.faults import Fault, Unreadable
+from app.documents.html import read_html
+from app.documents.limits import Limits
+from app.documents.office import DOCX_START, PPTX_START, read_docx, read_pptx
+from app.documents.package import Package
+from app.documents.pdf import read_pdf
+from app.documents.text import read_text
+from app.documents.workbook import XLSX_START, read_xlsx
+from engines.helper.child import begin
+
+_BEGINNING: Final = 4096
+_OLD_OFFICE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
+_ENCRYPTED_OFFICE: Final = "EncryptedPackage".encode("utf-16-le")
+_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")
+_BY_ENDING: Final = {
+    ".md": DocumentKind.MARKDOWN,
+    ".markdown": DocumentKind.MARKDOWN,
+    ".html": DocumentKind.HTML,
+    ".htm": DocumentKind.HTML,
+    ".xhtml": DocumentKind.HTML,
+    ".csv": DocumentKind.CSV,
+    ".tsv": DocumentKind.CSV,
+    ".eml": DocumentKind.EMAIL,
+    ".mbox": DocumentKind.EMAIL,
+}
+_BY_PART: Final = {
+    DOCX_START: DocumentKind.DOCX,
+    XLSX_START: DocumentKind.XLSX,
+    PPTX_START: DocumentKind.PPTX,
+    EPUB_START: DocumentKind.EPUB,
+}
+_HTML: Final = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html)", re.IGNORECASE)
+
+
+def main() -> None:
+    say = begin()
+    asked = json.loads(sys.argv[1])
+    limits = Limits(**asked["limits"])
+    _limit_memory(limits.memory_bytes)
+    path = Path(asked["path"])
+    into = Collected(limits.characters)
+    try:
+        kind = _read(path, str(asked["name"]), limits, into)
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            size = file.tell()
+    except Unreadable as error:
+        say({"fault": error.fault})
+    except MemoryError:
+        say({"fault": Fault.NO_MEMORY})
+    except OSError:
+        say({"fault": Fault.MISSING})
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError):
+        say({"fault": Fault.DAMAGED})
+    else:
+        say({"kind": kind, "sha256": sha256, "size": size, "scanned": into.scanned})
+        for section in into.sections:
+            say(asdict(section))
+        say({"sections": len(into.sections)})
+
+
+def _read(path: Path, name: str, limits: Limits, into: Collected) -> DocumentKind:
+    kind = _kind(path, name, limits.unpacked_bytes)
+    if kind is DocumentKind.PDF:
+        read_pdf(path, into)
+    elif kind is DocumentKind.XLSX:
+        read_xlsx(path, limits.unpacked_bytes, into)
+    elif reader := _OF_PACKAGE.get(kind):
+        package = Package(path, limits.unpacked_bytes)
+        reader(package, into)
+        package.close()
+    else:
+        # Four bytes a character at most; markup takes more than the text in it.
+        if path.stat().st_size > 4 * limits.characters:
+            raise Unreadable(Fault.TOO_LONG)
+        data = path.read_bytes()
+        if kind is DocumentKind.HTML:
+            read_html(data, into)
+        elif kind is DocumentKind.EMAIL:
+            read_email(data, into)
+        else:
+            read_text(data, kind, into)
+    return kind
+
+
+_OF_PACKAGE: Final[dict[DocumentKind, Callable[[Package, Collected], None]]] = {
+    DocumentKind.DOCX: read_docx,
+    DocumentKind.PPTX: read_pptx,
+    DocumentKind.EPUB: read_epub,
+}
+
+
+def _kind(path: Path, name: str, most_unpacked: int) -> DocumentKind:
+    """Tell a file's kind by how it begins, else by the ending of its name. Raises Unreadable."""
+    with path.open("rb") as file:
+        beginning = file.read(_BEGINNING)
+        if beginning.startswith(_OLD_OFFICE):
+            locked = _ENCRYPTED_OFFICE in beginning + file.read(1 << 20) + _end_of(path)
+            raise Unreadable(Fault.LOCKED if locked else Fault.OLD_OFFICE)
+    if b"%PDF-" in beginning[:1024]:
+        return DocumentKind.PDF
+    if beginning.startswith(b"PK\x03\x04"):
+        package = Package(path, most_unpacked)
+        package.close()
+        for part, kind in _BY_PART.items():
+            if part in package:
+                return kind
+        raise Unreadable(Fault.UNKNOWN)
+    bitmap = beginning.startswith(b"BM") and beginning[6:10] == bytes(4)
+    if bitmap or beginning.startswith(_PICTURES) or beginning[8:12] == b"WEBP":
+        raise Unreadable(Fault.PICTURE)
+    kind = _BY_ENDING.get(Path(name).suffix.lower(), DocumentKind.TEXT)
+    if kind is DocumentKind.TEXT and _HTML.match(beginning):
+        return DocumentKind.HTML
+    return kind
+
+
+def _end_of(path: Path) -> bytes:
+    """Return the last part of a file; the directory of old Office files stands anywhere."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - (1 << 20)), os.SEEK_SET)
+        return file.read()
+
+
+def _limit_memory(most: int) -> None:
+    """Let an allocation fail that takes this process beyond `most` bytes; on Linux."""
+    if sys.platform == "linux":
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+if __name__ == "__main__":
+    main()

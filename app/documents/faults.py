@@ -1,0 +1,30 @@
+"""Why a document cannot be read, as its readers say it to the app."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Fault(StrEnum):
+    """The reasons for which no text comes out of a file."""
+
+    MISSING = "missing"
+    LOCKED = "locked"  # wants a password
+    OLD_OFFICE = "old_office"  # .doc, .xls and .ppt
+    PICTURE = "picture"
+    UNKNOWN = "unknown"
+    DAMAGED = "damaged"
+    TOO_LARGE = "too_large"
+    TOO_LONG = "too_long"  # more text than MOST_CHARACTERS
+    UNPACKS = "unpacks"  # holds more than it should when it is unpacked
+    NO_MEMORY = "no_memory"
+    NO_TIME = "no_time"
+    CRASHED = "crashed"
+
+
+class Unreadable(Exception):
+    """A reader gives up on a file."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        super().__init__(fault.value)

@@ -1,0 +1,129 @@
+"""Reads a document in another process, so that no file can harm the app; see `child`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from app.core.documents import Document, document_from
+from app.core.errors import DocumentNotRead
+from app.documents.faults import Fault
+from app.documents.limits import Limits
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.helper.parent import ProcessResult, run_helper
+
+COMMAND: Final = (sys.executable, "-m", "app.documents.child")
+
+
+class DocumentReader:
+    """Reads documents; any thread may, and several at once."""
+
+    def __init__(self, limits: Limits | None = None, command: Sequence[str] = COMMAND) -> None:
+        self._limits = limits or Limits()
+        self._command = tuple(command)
+
+    def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
+        """Read a file, which is called `name` if its path says otherwise.
+
+        Raises DocumentNotRead and Cancelled.
+        """
+        name = name or path.name
+        try:
+            if not path.is_file():
+                raise refused(name, Fault.MISSING)
+            if path.stat().st_size > self._limits.file_bytes:
+                raise refused(name, Fault.TOO_LARGE)
+            ended = run_helper(
+                self._command,
+                json.dumps({"path": str(path), "name": name, "limits": asdict(self._limits)}),
+                self._limits.seconds,
+                cancel,
+                self._limits.memory_bytes,
+                self._limits.out_bytes,
+            )
+        except OSError as error:
+            raise refused(name, Fault.MISSING) from error
+        if cancel.cancelled:
+            raise Cancelled
+        return self._document(name, ended)
+
+    def _document(self, name: str, ended: ProcessResult) -> Document:
+        if not ended.in_time:
+            raise refused(name, Fault.NO_TIME)
+        if ended.too_much:
+            raise refused(name, Fault.NO_MEMORY)
+        try:
+            lines = [json.loads(line) for line in ended.out.splitlines()]
+            if fault := lines[-1].get("fault"):
+                raise refused(name, Fault(fault))
+            if lines[-1]["sections"] != len(lines) - 2:
+                raise ValueError("it has not said all")
+            return document_from({**lines[0], "sections": lines[1:-1]})
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            no_memory = "MemoryError" in ended.err or "bad_alloc" in ended.err
+            raise refused(name, Fault.NO_MEMORY if no_memory else Fault.CRASHED) from None
+
+
+def refused(name: str, fault: Fault) -> DocumentNotRead:
+    """Say why a file cannot be read."""
+    return DocumentNotRead(f"{name} cannot be read.", *_WORDS[fault])
+
+
+_OPEN_IT: Final = "Open it in its own program and copy the part that your question is about."
+
+_WORDS: Final = {
+    Fault.MISSING: (
+        "The file is not there, or the system does not let Hearth open it.",
+        "Check that it still exists and that you may open it, then add it again.",
+    ),
+    Fault.LOCKED: (
+        "It is protected by a password or by copy protection.",
+        "Save a copy without protection in its own program, and add the copy.",
+    ),
+    Fault.OLD_OFFICE: (
+        "It has the format that Office used before 2007.",
+        "Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that.",
+    ),
+    Fault.PICTURE: (
+        "It is a picture, and has no text.",
+        "Add a document with text, or type what your question is about.",
+    ),
+    Fault.UNKNOWN: (
+        "It is not a document whose text Hearth knows how to read.",
+        "Save it as PDF, DOCX or plain text in its own program, and add that.",
+    ),
+    Fault.DAMAGED: (
+        "The file is damaged or not complete.",
+        "Open it in its own program, save it again, and add that copy.",
+    ),
+    Fault.TOO_LARGE: (
+        "The file is larger than 1 GB.",
+        _OPEN_IT,
+    ),
+    Fault.TOO_LONG: (
+        "It has more text than ten million characters.",
+        "Split it into smaller files, and add those that your question is about.",
+    ),
+    Fault.UNPACKS: (
+        "Its content grows beyond 512 MB when it is unpacked, as that of a harmful file would.",
+        _OPEN_IT,
+    ),
+    Fault.NO_MEMORY: (
+        "Reading it took more than 1 GB of memory, and was stopped.",
+        _OPEN_IT,
+    ),
+    Fault.NO_TIME: (
+        "Reading it took more than two minutes, and was stopped.",
+        _OPEN_IT,
+    ),
+    Fault.CRASHED: (
+        "The part of Hearth that reads it crashed on it; the file may be damaged or harmful.",
+        "Open it in its own program, save it again, and add that copy.",
+    ),
+}
+"""The words of each fault: why, and what to do. Their numbers are those of `Limits`."""

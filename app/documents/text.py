@@ -1,0 +1,73 @@
+"""Reads text, source code, CSV and Markdown, and tells the encoding of a text."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+from app.core.documents import DocumentKind, LocationKind
+from app.documents.collected import Collected, Outline
+from app.documents.faults import Fault, Unreadable
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NO_TEXT: Final = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+
+def decode(data: bytes, declared: str = "") -> str:
+    """Decode a text: by its byte order mark, as UTF-8, as it is declared, or as Windows would.
+
+    Raises Unreadable if it has characters that no text has.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace")
+    text = _utf8(data)
+    if text is None:
+        text = _as_declared(data, declared) or data.decode("cp1252", errors="replace")
+    if _NO_TEXT.search(text):
+        raise Unreadable(Fault.UNKNOWN)
+    return text
+
+
+def _utf8(data: bytes) -> str | None:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _as_declared(data: bytes, declared: str) -> str:
+    try:
+        return data.decode(declared) if declared else ""
+    except (LookupError, UnicodeError):
+        return ""
+
+
+def read_text(data: bytes, kind: DocumentKind, into: Collected) -> None:
+    """Read a text as a whole; Markdown is divided at its headings. Raises Unreadable."""
+    text = decode(data)
+    if kind is not DocumentKind.MARKDOWN:
+        into.add(LocationKind.WHOLE, text)
+        return
+    outline, fence = Outline(into), ""
+    for line in text.splitlines(keepends=True):
+        if mark := _FENCE.match(line):
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence):
+                fence = ""
+        found = None if fence else _HEADING.match(line.rstrip("\n"))
+        if found:
+            outline.heading(found[1])
+        else:
+            outline.write(line)
+    outline.end()

@@ -1,0 +1,209 @@
+"""Chooses what of attached files goes into a prompt: all of them, or the passages that suit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.core.chats.conversation import StoredMessage
+from app.core.documents import (
+    AttachedFile,
+    Passage,
+    PromptSource,
+    passages,
+    prompt_text,
+)
+from app.store.documents import DocumentStore
+from app.store.passages import find_passages
+from engines.memory.load_options import DEFAULT_CONTEXT
+from engines.types import Measured
+
+PASSAGE: Final = 1000
+"""Characters of a passage, at most; about 250 tokens, a paragraph or two."""
+
+MOST_TOKENS: Final = 8192
+"""Tokens of all passages, at most: what helps is among the first of them, and a processor takes
+minutes to read more."""
+
+_SHARE: Final = 0.5
+"""What passages may take of the room that is left; the rest is for what is asked next."""
+
+_MOST_CHARACTERS: Final = 12
+"""A token has hardly more characters: a text that is longer by so much need not be counted."""
+
+Measure = Callable[[Sequence[PromptSource]], Measured]
+"""Measure the prompt of an answer with these sources. Raises EngineError, Cancelled."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A passage that suits a question, as it would stand in a prompt."""
+
+    source: PromptSource
+    length: int
+
+
+class Grounding:
+    """Grounds answers in the files of their chat. Qt-free; from any thread."""
+
+    def __init__(self, documents: DocumentStore) -> None:
+        self._documents = documents
+
+    def told(self, path: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
+        """Return a path whose questions hold what their answers were told of files.
+
+        A question with a whole file stays in the prompt when others leave, as it is not told again.
+        """
+        hashes = {source.document for message in path for source in message.sources}
+        if not hashes:
+            return tuple(path)
+        documents = self._documents.documents(hashes)
+        found = []
+        for message, after in zip(path, (*path[1:], None), strict=True):
+            sources = after.sources if after is not None else ()
+            if message.role != "user" or not sources:
+                found.append(message)
+                continue
+            text = prompt_text(message.text, sources, documents)
+            whole = any(not source.place for source in sources)
+            found.append(replace(message, text=text, pinned=message.pinned or whole))
+        return tuple(found)
+
+    def untold(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
+        """Return the files of a path that no answer before its last one was told as a whole."""
+        whole = {it.document for message in path[:-1] for it in message.sources if not it.place}
+        return self._files(path, whole)
+
+    def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
+        """Return all files of a path, against which its answers can be held."""
+        return self._files(path, set())
+
+    def _files(
+        self, path: Sequence[StoredMessage], without: Container[str]
+    ) -> tuple[AttachedFile, ...]:
+        names = {
+            it.sha256: it.name
+            for message in path
+            for it in message.attachments
+            if it.sha256 not in without
+        }
+        found = self._documents.documents(names)
+        return tuple(AttachedFile(names[it], found[it]) for it in names if it in found)
+
+
+def choose(
+    question: str, files: Sequence[AttachedFile], measure: Measure
+) -> tuple[PromptSource, ...]:
+    """Choose what of the files goes into a question's prompt. Raises what `measure` raises.
+
+    Whole files, if they fit with room for the answer; otherwise small ones whole, and of the others
+    the passages that suit the question, or the beginnings where none does.
+    """
+    if not files:
+        return ()
+    whole = tuple(_whole(file) for file in files)
+    empty = measure(())
+    context = empty.context or DEFAULT_CONTEXT
+    most = context - empty.kept
+    room = max(most - empty.total, context // 4)
+    characters = sum(len(file.document.text) for file in files)
+    if characters <= most * _MOST_CHARACTERS and measure(whole).total <= most:
+        return whole
+    tokens_each = _tokens_per_character(files, measure, empty.total)
+    chosen, left = _small_ones(files, room, tokens_each)
+    budget = min(MOST_TOKENS, round(room * _SHARE)) / tokens_each
+    found = _suitable(question, left, budget)
+    while True:
+        sources = (*chosen, *_in_order(found, left))
+        if len(found) <= 1 or measure(sources).total <= most:
+            return sources
+        found = found[: len(found) - max(1, len(found) // 8)]
+
+
+def _whole(file: AttachedFile) -> PromptSource:
+    return PromptSource("file", file.name, file.document.sha256)
+
+
+def _tokens_per_character(files: Sequence[AttachedFile], measure: Measure, empty: int) -> float:
+    """Count what a character of these files takes, by some from the middle of the longest."""
+    longest = max(files, key=lambda it: len(it.document.text))
+    section = max(longest.document.sections, key=lambda it: len(it.text))
+    start = max(0, len(section.text) // 2 - PASSAGE)
+    end = min(len(section.text), start + 2 * PASSAGE)
+    sample = PromptSource(
+        "file", longest.name, longest.document.sha256, section.place.number, start, end
+    )
+    return max(1 / _MOST_CHARACTERS, (measure([sample]).total - empty) / max(1, end - start))
+
+
+def _small_ones(
+    files: Sequence[AttachedFile], room: int, tokens_each: float
+) -> tuple[tuple[PromptSource, ...], list[AttachedFile]]:
+    """Split the files into those that are small beside the room, and the others."""
+    chosen, left = [], []
+    share = room * _SHARE
+    for file in sorted(files, key=lambda it: len(it.document.text)):
+        takes = len(file.document.text) * tokens_each
+        if takes <= share / 2:
+            chosen.append(_whole(file))
+            share -= takes
+        else:
+            left.append(file)
+    return tuple(chosen), left
+
+
+def _suitable(question: str, files: Sequence[AttachedFile], budget: float) -> list[_Found]:
+    """Return passages that suit a question, the best first, of so many characters together."""
+    everything = [(file, passage) for file in files for passage in passages(file.document, PASSAGE)]
+    if not everything:
+        return []
+    most = max(1, round(2 * budget / PASSAGE))
+    numbers = find_passages((passage for _, passage in everything), question, most)
+    if not numbers:
+        numbers = _beginnings(everything)
+    found: list[_Found] = []
+    for number in numbers:
+        file, passage = everything[number]
+        length = len(passage.text)
+        if found and length > budget:
+            break
+        budget -= length
+        found.append(_Found(_part(file, passage), length))
+    return found
+
+
+def _beginnings(everything: Sequence[tuple[AttachedFile, Passage]]) -> list[int]:
+    """Return the numbers of all passages: the first of each file, then the second of each."""
+    counts: dict[int, int] = {}
+    ranks = []
+    for number, (file, _) in enumerate(everything):
+        counts[id(file)] = rank = counts.get(id(file), -1) + 1
+        ranks.append((rank, number))
+    return [number for _, number in sorted(ranks)]
+
+
+def _part(file: AttachedFile, passage: Passage) -> PromptSource:
+    span = passage.span
+    return PromptSource(
+        "file", file.name, file.document.sha256, span.place.number, span.start, span.end
+    )
+
+
+def _in_order(found: Iterable[_Found], files: Sequence[AttachedFile]) -> tuple[PromptSource, ...]:
+    """Order passages as they stand in their files, those that follow each other as one."""
+    order = {file.document.sha256: at for at, file in enumerate(files)}
+    merged: list[PromptSource] = []
+    for source in sorted(
+        (it.source for it in found), key=lambda it: (order[it.document], it.place, it.start)
+    ):
+        last = merged[-1] if merged else None
+        if last and (last.document, last.place, last.end) == (
+            source.document,
+            source.place,
+            source.start,
+        ):
+            merged[-1] = replace(last, end=source.end)
+        else:
+            merged.append(source)
+    return tuple(merged)

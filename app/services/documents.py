@@ -1,0 +1,58 @@
+"""Files that are attached to messages: read by the reader, kept with their chats."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from app.core.documents import AttachedFile, Document
+from app.store.documents import FileCopies
+from engines.cancel import CancelToken
+
+_log = logging.getLogger(__name__)
+
+
+class Reader(Protocol):
+    """Reads the text of files; see `app.documents.reader.DocumentReader`."""
+
+    def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
+        """Read a file. Raises DocumentNotRead and Cancelled."""
+        ...
+
+
+class Documents:
+    """Attaches files to messages. Qt-free; from any thread.
+
+    copies: None for a chat of which nothing is kept.
+    """
+
+    def __init__(self, reader: Reader, copies: FileCopies | None) -> None:
+        self._reader = reader
+        self._copies = copies
+
+    def read(self, path: Path, cancel: CancelToken) -> AttachedFile:
+        """Read a file that is to go with a message. Raises DocumentNotRead and Cancelled."""
+        name = "".join(it if it.isprintable() else " " for it in path.name)
+        return AttachedFile(name, self._reader.read(path, cancel))
+
+    def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
+        """Copy files whose message has been saved, so that their pages can be shown later.
+
+        The answer does without a copy, and so does the chat: what it needs is the text.
+        """
+        if self._copies is None:
+            return
+        for path, file in paths:
+            try:
+                same = self._copies.keep(path, file.document.sha256)
+            except OSError as error:
+                _log.warning("an attached file was not copied: %s", error)
+            else:
+                if not same:
+                    _log.warning("an attached file has changed since it was read")
+
+    def copy_of(self, sha256: str) -> Path | None:
+        """Return the copy of an attached file; None where there is none."""
+        return self._copies.path(sha256) if self._copies is not None else None

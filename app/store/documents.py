@@ -1,0 +1,129 @@
+"""The text of attached files in the database, and copies of the files beside it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.store.db import Database
+from engines.private import make_private_folder, replacing
+
+if TYPE_CHECKING:
+    from app.core.documents import Document
+
+YOUNG_S: Final = 3600.0
+"""How long an unfinished copy is left alone: another process may be writing it."""
+
+_PIECE: Final = 1 << 20
+
+
+def insert_document(
+    db: sqlite3.Connection, document: Document, now: float, *, was_read: bool
+) -> None:
+    """Keep a document's text.
+
+    was_read: from its file, just now; that takes the place of what an import said that it is.
+    """
+    verb = "REPLACE" if was_read else "INSERT OR IGNORE"
+    content = zlib.compress(json.dumps(asdict(document), ensure_ascii=False).encode(), 6)
+    db.execute(
+        f"{verb} INTO documents (sha256, added, content) VALUES (?, ?, ?)",
+        (document.sha256, now, content),
+    )
+
+
+def remove_unused_documents(db: sqlite3.Connection) -> None:
+    """Remove the text of files that go with no message any more, also with none in the trash."""
+    db.execute(
+        "DELETE FROM documents WHERE sha256 NOT IN ("
+        " SELECT json_extract(value, '$.sha256') FROM messages, json_each(messages.attachments)"
+        " WHERE attachments <> ''"
+        " UNION ALL"
+        " SELECT json_extract(value, '$.sha256') FROM waiting, json_each(waiting.attachments)"
+        " WHERE attachments <> '')"
+    )
+
+
+class DocumentStore:
+    """The table of documents. Safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
+        """Return the documents with these hashes; those that are not here are left out."""
+        from app.core.documents import document_from
+
+        found = {}
+        with self._database.read() as db:
+            for sha256 in set(hashes):
+                row = db.execute(
+                    "SELECT content FROM documents WHERE sha256 = ?", (sha256,)
+                ).fetchone()
+                if row is not None:
+                    found[sha256] = row["content"]
+        return {
+            sha256: document_from(json.loads(zlib.decompress(content)))
+            for sha256, content in found.items()
+        }
+
+    def hashes(self) -> set[str]:
+        """Return the hashes of all documents that are kept."""
+        with self._database.read() as db:
+            return {row["sha256"] for row in db.execute("SELECT sha256 FROM documents")}
+
+
+class FileCopies:
+    """Copies of attached files in a folder, each under its hash; what they show can be looked at.
+
+    The text of a document lies in the database: where a copy is missing, only its look is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, path: Path, sha256: str) -> bool:
+        """Copy a file unless it is here; returns whether its bytes are still those of the hash.
+
+        Raises OSError.
+        """
+        target = self._folder / sha256
+        if target.is_file():
+            return True
+        from hashlib import file_digest
+
+        make_private_folder(self._folder)
+        with replacing(target) as unfinished, path.open("rb") as source:
+            with unfinished.open("wb") as copy:
+                shutil.copyfileobj(source, copy, _PIECE)
+            with unfinished.open("rb") as copy:
+                same = file_digest(copy, "sha256").hexdigest() == sha256
+        if not same:
+            target.unlink()
+        return same
+
+    def path(self, sha256: str) -> Path | None:
+        """Return the copy of a file; None where there is none."""
+        path = self._folder / sha256
+        return path if path.is_file() else None
+
+    def remove_unused(self, used: set[str]) -> None:
+        """Remove the copies of files that no message has; see `remove_unused_documents`.
+
+        A message is saved before its files are copied, so none is taken from under it.
+        """
+        old = time.time() - YOUNG_S
+        with suppress(FileNotFoundError):
+            for path in self._folder.iterdir():
+                with suppress(OSError):
+                    unfinished = path.name.startswith(".")
+                    if path.name not in used and not (unfinished and path.stat().st_mtime > old):
+                        path.unlink()

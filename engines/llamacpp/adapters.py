@@ -1,0 +1,98 @@
+"""LoRA adapters of a loaded model: each a GGUF file, chosen by its name for each evaluation.
+
+llama.cpp has all adapters of a model loaded before a context of it is made, and a context works
+with one choice of them at a time. So answers with different adapters take turns, and those with
+the same one share evaluations. They are freed with their model.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from engines.errors import AdapterUnknown
+from engines.llamacpp.native import Native
+from engines.models.gguf.reader import BadGguf, read_value
+from engines.types import Adapter
+
+_TYPE: Final = "general.type"
+_ARCHITECTURE: Final = "general.architecture"
+_KIND: Final = "adapter.type"
+_OTHER: Final = "Name another adapter, or answer without one."
+
+
+class Adapters:
+    """The adapters of one model. Those that do not fit it are refused only when asked for."""
+
+    def __init__(self, native: Native, model: Any, adapters: Sequence[Adapter]) -> None:
+        """Load them. model: the native pointer; there is no context of it yet."""
+        self._loaded: dict[str, Any] = {}
+        self._refused: dict[str, AdapterUnknown] = {}
+        for adapter in adapters:
+            try:
+                self._loaded[adapter.name] = _load(native, model, adapter)
+            except AdapterUnknown as error:
+                self._refused[adapter.name] = error
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each adapter that cannot be used."""
+        return tuple(f"{error.what} {error.why}" for error in self._refused.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._loaded)
+
+    def require(self, name: str) -> None:
+        """Raise AdapterUnknown, with the reason, for one that does not fit the model."""
+        if name in self._refused:
+            raise self._refused[name]
+
+    def pointer(self, name: str) -> Any:
+        return self._loaded[name]
+
+
+def _load(native: Native, model: Any, adapter: Adapter) -> Any:
+    api = native.api
+    _require_fitting(api, model, adapter)
+    with native.log.watch() as complaints:
+        path = str(adapter.path).encode("utf-8", "surrogateescape")
+        pointer = api.llama_adapter_lora_init(model, path)
+    if not pointer:
+        said = " ".join(complaints) or "nothing about the reason"
+        raise _refused(adapter, f"llama.cpp says: {said}.")
+    if api.llama_adapter_get_alora_n_invocation_tokens(pointer):
+        api.llama_adapter_lora_free(pointer)
+        raise _refused(
+            adapter, "It is switched on by words of the prompt, which is not known here."
+        )
+    return pointer
+
+
+def _require_fitting(api: Any, model: Any, adapter: Adapter) -> None:
+    """Refuse what is no LoRA adapter, or one of another architecture. Raises AdapterUnknown."""
+    try:
+        type_, kind, its = (_text(adapter.path, key) for key in (_TYPE, _KIND, _ARCHITECTURE))
+    except OSError as error:
+        raise _refused(adapter, f"Its file cannot be read: {error.strerror or error}.") from error
+    except (BadGguf, ValueError) as error:
+        raise _refused(adapter, f"Its file is no GGUF that can be read: {error}.") from error
+    if (type_, kind) != ("adapter", "lora"):
+        raise _refused(adapter, f"“{adapter.path.name}” is no LoRA adapter in GGUF.")
+    buffer = ctypes.create_string_buffer(64)
+    api.llama_model_meta_val_str(model, _ARCHITECTURE.encode(), buffer, len(buffer))
+    wanted = buffer.value.decode(errors="replace")
+    if its != wanted:
+        raise _refused(adapter, f"It was made for a model of the kind {its}; this one is {wanted}.")
+
+
+def _text(path: Path, key: str) -> str:
+    with path.open("rb") as file:
+        value = read_value(file, path.stat().st_size, key)
+    return value if isinstance(value, str) else ""
+
+
+def _refused(adapter: Adapter, why: str) -> AdapterUnknown:
+    return AdapterUnknown(f"The adapter “{adapter.name}” cannot be used.", why, _OTHER)

@@ -1,0 +1,202 @@
+"""Documents of each kind are read, with the places of their words."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+from app.core.documents import Document, DocumentKind, Location, LocationKind, Section, TextSpan
+from app.documents.reader import DocumentReader
+from engines.cancel import CancelToken
+from tests.app.documents import made_documents as made
+
+
+def read(path: Path) -> Document:
+    return DocumentReader().read(path, CancelToken())
+
+
+def written(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def titles(document: Document) -> list[str]:
+    return [section.place.title for section in document.sections]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_a_text_is_read_in_the_encodings_that_are_in_use(tmp_path: Path, encoding: str) -> None:
+    text = "Größe: 12 m²\nzweite Zeile – Ende"
+    document = read(written(tmp_path / "a.txt", text.replace("\n", "\r\n").encode(encoding)))
+    assert (document.kind, document.text) == (DocumentKind.TEXT, text)
+
+
+def test_a_document_tells_its_files_hash_and_size(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.py", "print(1)\n")
+    document = read(path)
+    assert document.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert document.size == 9
+
+
+def test_a_csv_keeps_its_lines(tmp_path: Path) -> None:
+    document = read(written(tmp_path / "a.csv", "Ort;Menge\nUlm;3\n"))
+    assert (document.kind, document.text) == (DocumentKind.CSV, "Ort;Menge\nUlm;3")
+
+
+def test_markdown_is_divided_at_headings_but_not_at_comments_in_code(tmp_path: Path) -> None:
+    text = "Before\n\n# One\n\ntext\n\n```sh\n# no heading\n```\n\n## Two ##\nmore\n"
+    document = read(written(tmp_path / "a.md", text))
+    assert titles(document) == ["", "One", "Two"]
+    assert document.sections[1].text == "One\n\ntext\n\n```sh\n# no heading\n```"
+    assert document.sections[1].place == Location(LocationKind.HEADING, 2, "One")
+
+
+def test_html_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    page = (
+        "<!DOCTYPE html><html><head><title>T</title><style>p{}</style></head><body>"
+        "<p>One\n  <b>two</b><script>no()</script></p><h2>Ship<i>ping</i></h2>"
+        "<ul><li>a<li>b</ul><table><tr><td>1<td>2</table><pre>x\n  y</pre>&auml;&lt;"
+    )
+    document = read(written(tmp_path / "a.html", page))
+    assert titles(document) == ["", "Shipping"]
+    assert document.sections[0].text == "One two"
+    lines = document.sections[1].text.split()
+    assert lines == ["Shipping", "-", "a", "-", "b", "1", "|", "2", "x", "y", "ä<"]
+    assert "x\n  y" in document.sections[1].text
+
+
+def test_html_in_another_encoding_is_read_as_it_declares(tmp_path: Path) -> None:
+    page = '<html><head><meta charset="iso-8859-2"></head><body>Łódź</body></html>'
+    assert read(written(tmp_path / "a.htm", page.encode("iso-8859-2"))).text == "Łódź"
+
+
+def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    path = made.pdf(tmp_path / "a.pdf", [["First page", "has two lines"], ["Zweite Größe"]])
+    document = read(path)
+    assert [section.text for section in document.sections] == [
+        "First page\nhas two lines",
+        "Zweite Größe",
+    ]
+    assert document.sections[1].place == Location(LocationKind.PAGE, 2)
+    assert not document.scanned
+
+
+def test_a_word_that_is_divided_in_a_pdf_keeps_its_hyphen(tmp_path: Path) -> None:
+    path = made.pdf(tmp_path / "a.pdf", [["an exam-", "ple of E-", "Mail"]])
+    assert read(path).text == "an exam-\nple of E-\nMail"
+
+
+def test_a_scan_is_named_as_one(tmp_path: Path) -> None:
+    document = read(made.pdf(tmp_path / "a.pdf", [[], []]))
+    assert document.is_scan
+    assert document.scanned == (1, 2)
+
+
+def test_a_page_that_is_a_picture_is_told_among_others(tmp_path: Path) -> None:
+    document = read(made.pdf(tmp_path / "a.pdf", [["Text"], []]))
+    assert not document.is_scan
+    assert document.scanned == (2,)
+
+
+def test_a_docx_is_divided_at_its_headings_in_any_language(tmp_path: Path) -> None:
+    row = "".join(f"<w:tc>{made.paragraph(cell)}</w:tc>" for cell in ("Ulm", "3"))
+    body = (
+        made.paragraph("Vorwort")
+        + made.paragraph("Preise", "berschrift1")
+        + f"<w:tbl><w:tr>{row}</w:tr></w:tbl>"
+        + "<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t></w:r>"
+        + "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del>"
+        + "<mc:AlternateContent><mc:Choice><w:t>once</w:t></mc:Choice><mc:Fallback><w:tc/>"
+        + "<w:t>once</w:t></mc:Fallback></mc:AlternateContent></w:p>"
+    )
+    notes = f'<w:footnotes xmlns:w="{made.W}">{made.paragraph("Eine Fußnote")}</w:footnotes>'
+    document = read(made.docx(tmp_path / "a.docx", body, footnotes=notes))
+    assert titles(document) == ["", "Preise"]
+    assert document.sections[0].text == "Vorwort"
+    assert document.sections[1].text == "Preise\n\nUlm  | 3 \na\tbonce\n\nEine Fußnote"
+
+
+def test_an_xlsx_shows_its_cells_as_a_person_sees_them(tmp_path: Path) -> None:
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "Umsatz"
+    sheet.append(["Tag", "Menge", "Anteil", "Gut"])
+    sheet.append([date(2026, 3, 1), 1234.5, 0.125, True])
+    sheet["C2"].number_format = "0.0%"
+    book.create_sheet("Leer")
+    book.save(tmp_path / "a.xlsx")
+    document = read(tmp_path / "a.xlsx")
+    assert titles(document) == ["Umsatz", "Leer"]
+    shown = "Tag\tMenge\tAnteil\tGut\n2026-03-01\t1234.5\t12.5%\tTRUE"
+    assert document.sections[0].text == shown
+
+
+def test_a_pptx_is_read_in_the_order_of_its_slides_with_notes(tmp_path: Path) -> None:
+    slides = [("Ende", "Danke", "leise"), ("Anfang", "Hallo", "laut")]
+    document = read(made.pptx(tmp_path / "a.pptx", slides))
+    assert titles(document) == ["Anfang", "Ende"]
+    assert document.sections[0].text == "Anfang\nHallo\n\nlaut"
+
+
+def test_an_epub_is_read_in_its_reading_order(tmp_path: Path) -> None:
+    pages = {
+        "z": "<html><head><title>Start</title></head><body><p>one</p></body></html>",
+        "a": "<html><body><h1>Then</h1><p>two</p></body></html>",
+    }
+    document = read(made.epub(tmp_path / "a.epub", pages))
+    assert titles(document) == ["Start", "Then"]
+    assert [section.text for section in document.sections] == ["one", "Then\n\ntwo"]
+
+
+def message(subject: str, body: str) -> EmailMessage:
+    made = EmailMessage()
+    made["From"], made["To"], made["Subject"] = "Ana <ana@example.org>", "b@example.org", subject
+    made.set_content(body)
+    return made
+
+
+def test_an_email_is_read_with_its_headers_and_the_names_of_attachments(tmp_path: Path) -> None:
+    mail = message("Grüße", "Schöne Größe\n")
+    mail.add_attachment(b"\0", maintype="application", subtype="pdf", filename="plan.pdf")
+    document = read(written(tmp_path / "a.eml", bytes(mail)))
+    assert document.sections[0].place == Location(LocationKind.MESSAGE, 1, "Grüße")
+    assert document.text == (
+        "From: Ana <ana@example.org>\nTo: b@example.org\nSubject: Grüße\n"
+        "Attachments: plan.pdf\n\nSchöne Größe"
+    )
+
+
+def test_an_email_that_is_html_alone_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    mail = EmailMessage()
+    mail.set_content("<p>One <b>two</b></p>", subtype="html")
+    assert read(written(tmp_path / "a.eml", bytes(mail))).text == "One two"
+
+
+def test_each_message_of_an_mbox_is_a_place(tmp_path: Path) -> None:
+    first = b"From a@b Thu Jan  1 00:00:00 2026\n" + bytes(message("One", ">From here\nFrom us\n"))
+    second = b"\nFrom c@d Thu Jan  1 00:00:00 2026\n" + bytes(message("Two", "second\n"))
+    document = read(written(tmp_path / "a.mbox", first + second))
+    assert titles(document) == ["One", "Two"]
+    assert document.sections[0].text.endswith("\n\nFrom here\nFrom us")
+
+
+def test_a_file_is_known_by_its_content_rather_than_by_its_name(tmp_path: Path) -> None:
+    path = made.pdf(tmp_path / "a.txt", [["Text"]])
+    assert read(path).kind is DocumentKind.PDF
+
+
+def test_the_places_of_any_part_of_the_text_are_found() -> None:
+    pages = tuple(Location(LocationKind.PAGE, number) for number in (1, 2, 3))
+    texts = ("abc", "", "defg")
+    sections = tuple(Section(place, text) for place, text in zip(pages, texts, strict=True))
+    document = Document(DocumentKind.PDF, "", 0, sections)
+    start = document.text.index("c")
+    assert list(document.spans(start, document.text.index("e") + 1)) == [
+        TextSpan(pages[0], 2, 3),
+        TextSpan(pages[2], 0, 2),
+    ]

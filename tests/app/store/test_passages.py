@@ -1,0 +1,55 @@
+"""Passages are found by the words of a question, in German and English."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.core.documents import passages
+from app.store.passages import find_passages
+from tests.support.attached import attached
+
+PAGES = (
+    "The lease begins on 1 March and may be terminated with three months' notice.",
+    "Die Miete beträgt 840 Euro im Monat, zahlbar bis zum dritten Werktag.",
+    "Haustiere dürfen nur mit Zustimmung der Vermieterin gehalten werden.",
+    "The deposit of 2,520 euros is returned within six months.",
+    "Schönheitsreparaturen übernimmt die Mieterin nach der Straßenordnung nicht.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("How long is the notice for termination?", 0),
+        ("Wie hoch ist die monatliche Miete?", 1),
+        ("Darf ich ein Haustier halten?", 2),
+        ("When do I get my deposits back?", 3),
+        ("Wer macht die Schoenheitsreparatur und die schönheitsreparatur?", 4),
+        ("2,520", 3),
+    ],
+)
+def test_the_passage_that_answers_comes_first(question: str, page: int) -> None:
+    everything = list(passages(attached("lease.pdf", *PAGES).document, 1000))
+    assert find_passages(everything, question, 5)[0] == page
+
+
+def test_a_question_without_telling_words_finds_by_what_it_has() -> None:
+    everything = list(passages(attached("a.pdf", "who are you", "nothing").document, 1000))
+    assert find_passages(everything, "Who are you?", 5) == [0]
+    assert find_passages(everything, '?! "*', 5) == []
+    assert find_passages(everything, "zebra NEAR(x) OR -", 5) == []
+
+
+def test_a_passage_ends_where_a_paragraph_does_and_loses_nothing() -> None:
+    text = "\n\n".join(f"Paragraph {number}. " + "word " * 60 for number in range(40))
+    file = attached("a.txt", text)
+    found = list(passages(file.document, 1000))
+    assert "".join(it.text for it in found) == text
+    assert all(it.text.endswith("\n\n") for it in found[:-1])
+    assert all(len(it.text) <= 1000 for it in found)
+    assert all(text[it.span.start : it.span.end] == it.text for it in found)
+
+
+def test_a_text_without_any_space_is_divided_too() -> None:
+    found = list(passages(attached("a.txt", "x" * 2500).document, 1000))
+    assert [len(it.text) for it in found] == [1000, 1000, 500]
