@@ -22,9 +22,10 @@ MtpSwitch = Literal["request", "restart", "restart_for_on", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]
 """The kinds of drafters: layers in the model's own file, a drafter's file, the text itself."""
 
-Ability = Literal["chat", "thinks", "tools", "embeds"]
+Ability = Literal["chat", "thinks", "tools", "embeds", "sees", "hears"]
 """What a model can do by its chat template: chat at all (a base model has none), think before it
-answers, and call tools; or that it gives no answers, but vectors or ranks of texts."""
+answers, and call tools; or that it gives no answers, but vectors or ranks of texts. By its
+projector: take pictures and sounds."""
 
 MAX_DEPTH = 8
 """Most tokens that are drafted ahead of the model."""
@@ -40,6 +41,8 @@ Thinking = Literal["none", "always", "switch"]
 
 ModelKind = Literal["chat", "embedding", "rerank"]
 """What a loaded model gives: answers, vectors of texts, or how well texts answer a question."""
+
+MediaKind = Literal["image", "audio"]
 
 ToolChoice = Literal["auto", "none", "required"]
 """Whether an answer may ask for tools, must not, or has to."""
@@ -93,11 +96,26 @@ class ToolCallDelta:
 
 
 @dataclass(frozen=True)
+class Medium:
+    """A picture or a sound in a message.
+
+    data: a file that llama.cpp reads itself: PNG, JPEG, BMP or GIF; WAV, MP3 or FLAC. sha256: of
+    data, in hexadecimal. at: so many characters of the message's text stand before it.
+    """
+
+    kind: MediaKind
+    data: bytes = field(repr=False)
+    sha256: str
+    at: int = 0
+
+
+@dataclass(frozen=True)
 class Message:
     """A message of a conversation.
 
     pinned: it stays in the prompt when others leave. reasoning: what the model thought before this
-    answer; a chat template decides whether it sees it again.
+    answer; a chat template decides whether it sees it again. media: its pictures and sounds, in the
+    order of their places in the text.
     calls: the tools that an assistant's message asked for. tool, call_id: of a message of role
     "tool", whose text is a tool's result, the tool's name and the id of the call it answers.
     """
@@ -109,6 +127,7 @@ class Message:
     calls: tuple[ToolCall, ...] = ()
     tool: str = ""
     call_id: str = ""
+    media: tuple[Medium, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -212,7 +231,8 @@ class LoadPlan:
     gpu_layers: layers placed on GPUs, -1 for all of them, 0 for none.
     threads, batch_threads: for one token at a time, and for evaluating a prompt.
     batch: most tokens evaluated in one call of the library.
-    drafter: the file that drafts tokens for this model, if there is one.
+    drafter: the file that drafts tokens for this model, if there is one. projector: the file that
+    turns pictures or sounds into embeddings for this model, if there is one.
     draft_max: most tokens drafted ahead, up to MAX_DEPTH; 0 makes no room for drafting at all.
     lookup: they come from the text itself, for engines that settle that when they start.
     kept_bytes: memory for the KV caches of conversations other than the present one.
@@ -246,6 +266,7 @@ class LoadPlan:
     batch: int = 512
     mmap: bool = True
     drafter: Path | None = None
+    projector: Path | None = None
     draft_max: int = MAX_DEPTH
     lookup: bool = False
     kept_bytes: int = 256 << 20
@@ -282,6 +303,7 @@ class LoadedModel:
     plan this engine does otherwise, one sentence each.
     answers_at_once: how many requests it answers side by side.
     kind: what it gives. dimensions: the length of its vectors, 0 where it gives none.
+    sees, hears: whether messages may have pictures and sounds; None where a server does not tell.
     Of a server that does not tell, parameters and size_bytes are 0 and context is 0.
     """
 
@@ -307,6 +329,8 @@ class LoadedModel:
     answers_at_once: int = 1
     kind: ModelKind = "chat"
     dimensions: int = 0
+    sees: bool | None = False
+    hears: bool | None = False
 
 
 @dataclass(frozen=True)
