@@ -385,7 +385,7 @@ def native_flags() -> list[str]:
     """
     return [
         f"-DGGML_NATIVE={'OFF' if backends.processor() == 'avx2' else 'ON'}",
-        "-DLLAVA_BUILD=OFF",
+        "-DLLAVA_BUILD=ON",
         "-DLLAMA_OPENSSL=OFF",
         "-DLLAMA_BUILD_COMMIT=unknown",
         "-DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON",
