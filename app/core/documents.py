@@ -117,8 +117,8 @@ class Document:
     size: the file's length in bytes.
     scanned: the numbers of the pages that are pictures without text.
     media: of a picture or a sound, which have no sections, a file for the engines: with what is
-    seen or heard, and nothing else that the file says of its maker. width, height: of a picture as
-    it is shown, in pixels, and so for `media`. seconds: of a sound.
+    seen or heard, and nothing else that the file says of its maker. width, height: of a picture in
+    its file, as it is shown, in pixels; `media` may have fewer of them. seconds: of a sound.
     pages: the first of the scanned ones, as pictures.
     """
 
