@@ -427,6 +427,14 @@ def _documents(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX messages_with_files ON messages(id) WHERE attachments <> ''")
 
 
+def _files_of_drafts(db: sqlite3.Connection) -> None:
+    """Add the files that stand at the message a chat's user is writing: a JSON list, "" for none.
+
+    Those of the chat that is not begun yet are in `kept`, beside its draft.
+    """
+    db.execute("ALTER TABLE chats ADD COLUMN draft_files TEXT NOT NULL DEFAULT ''")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -452,4 +460,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _unread,
     _api_clients,
     _documents,
+    _files_of_drafts,
 )
