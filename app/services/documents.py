@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from app.core.documents import AttachedFile, Document
+from app.core.errors import DocumentNotRead
 from app.store.documents import FileCopies
 from engines.cancel import CancelToken
 
@@ -35,6 +36,12 @@ class Documents:
     def read(self, path: Path, cancel: CancelToken) -> AttachedFile:
         """Read a file that is to go with a message. Raises DocumentNotRead and Cancelled."""
         name = "".join(it if it.isprintable() else " " for it in path.name)
+        if path.is_dir():
+            raise DocumentNotRead(
+                f"{name} cannot be attached.",
+                "It is a folder, and a message takes files.",
+                "Choose those files in it that your question is about.",
+            )
         return AttachedFile(name, self._reader.read(path, cancel))
 
     def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:

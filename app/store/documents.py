@@ -50,15 +50,25 @@ def insert_document(
     db.executemany("INSERT INTO media (document, page, data) VALUES (?, ?, ?)", media)
 
 
+FILES_OF_NEW_CHAT: Final = "draft_files"
+"""The name in the table `kept` of the files at a message that begins a chat."""
+
+
 def remove_unused_documents(db: sqlite3.Connection) -> None:
-    """Remove what was read from files that no message has any more, also none in the trash."""
+    """Remove what was read from files that no message has any more, also none in the trash.
+
+    A message may be a draft.
+    """
+    lists = (
+        "SELECT attachments AS files FROM messages WHERE attachments <> ''"
+        " UNION ALL SELECT attachments FROM waiting WHERE attachments <> ''"
+        " UNION ALL SELECT draft_files FROM chats WHERE draft_files <> ''"
+        " UNION ALL SELECT value FROM kept WHERE name = ? AND value <> ''"
+    )
     db.execute(
-        "DELETE FROM documents WHERE sha256 NOT IN ("
-        " SELECT json_extract(value, '$.sha256') FROM messages, json_each(messages.attachments)"
-        " WHERE attachments <> ''"
-        " UNION ALL"
-        " SELECT json_extract(value, '$.sha256') FROM waiting, json_each(waiting.attachments)"
-        " WHERE attachments <> '')"
+        "DELETE FROM documents WHERE sha256 NOT IN ("  # noqa: S608  our own words
+        f" SELECT json_extract(one.value, '$.sha256') FROM ({lists}), json_each(files) AS one)",
+        (FILES_OF_NEW_CHAT,),
     )
 
 

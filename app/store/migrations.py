@@ -444,6 +444,14 @@ def _media(db: sqlite3.Connection) -> None:
     )
 
 
+def _files_of_drafts(db: sqlite3.Connection) -> None:
+    """Add the files that stand at the message a chat's user is writing: a JSON list, "" for none.
+
+    Those of the chat that is not begun yet are in `kept`, beside its draft.
+    """
+    db.execute("ALTER TABLE chats ADD COLUMN draft_files TEXT NOT NULL DEFAULT ''")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -470,4 +478,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _api_clients,
     _documents,
     _media,
+    _files_of_drafts,
 )
