@@ -25,6 +25,7 @@ from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
 from app.services.answers.grounding import Grounding
+from app.services.answers.senses import ProjectorOf
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
 from app.store.branches import BranchStore
@@ -105,10 +106,12 @@ def scratch(
     settings: SettingsService,
     tasks: Tasks,
     local_fallback: Callable[[str], str],
+    projector_of: ProjectorOf,
 ) -> Scratch:
     """Make a chat with stores of its own, all in memory: none knows the data folder.
 
-    local_fallback: as of `app.services.answers.answers.Answers`; it begins on this computer.
+    local_fallback, projector_of: as of `app.services.answers.answers.Answers`; it begins on this
+    computer.
     """
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
@@ -121,6 +124,7 @@ def scratch(
         Compacting(SummaryStore(database)),
         Grounding(DocumentStore(database)),
         leaves_traces=False,
+        projector_of=projector_of,
     )
     generation = Generation(chats, answers, settings, tasks)
     return Scratch(

@@ -78,7 +78,7 @@ class WindowApp:
         app = self._app
         return scratch(
             app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
-            app.local_fallback.at_once,
+            app.local_fallback.at_once, app.projectors.offer,
         )  # fmt: skip
 
     @cached_property
@@ -207,7 +207,7 @@ class WindowApp:
         app = self._app
         return Discover(
             app.hub, app.downloads, app.fitting, app.tokens, self.settings, app.look, endpoint,
-            app.folder.headers, self.tasks,
+            app.folder.headers, app.projectors, self.tasks,
         )  # fmt: skip
 
     @cached_property
