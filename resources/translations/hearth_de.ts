@@ -8551,23 +8551,53 @@
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>It is a picture, and has no text.</source>
-      <translation>Sie ist ein Bild und hat keinen Text.</translation>
+      <source>It is a picture of a kind that Hearth does not read.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>Add a document with text, or type what your question is about.</source>
-      <translation>Fügen Sie ein Dokument mit Text hinzu, oder schreiben Sie, worum es geht.</translation>
+      <source>Save it as JPEG or PNG in its own program, and add that.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>It is not a document whose text Hearth knows how to read.</source>
-      <translation>Sie ist kein Dokument, dessen Text Hearth lesen kann.</translation>
+      <source>It is a sound of a kind that Hearth does not read.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>Save it as PDF, DOCX or plain text in its own program, and add that.</source>
-      <translation>Speichern Sie sie in ihrem eigenen Programm als PDF, DOCX oder reinen Text, und fügen Sie diese Datei hinzu.</translation>
+      <source>Save it as WAV, MP3 or FLAC in its own program, and add that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It has more than 200 million pixels.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Make it smaller in its own program, or cut out what your question is about.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It lasts longer than an hour, or takes more than 64 MB.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Cut out the part that your question is about, or save it as MP3 or FLAC.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is no document, picture or sound that Hearth knows how to read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as PDF, DOCX, JPEG or plain text in its own program, and add that.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
@@ -9969,6 +9999,66 @@
       <translation>Die Zusammenfassung ist nicht kürzer als das, was sie ersetzt.</translation>
     </message>
     <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>“{0}” cannot {1}, and “{2}” is {3}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>choose a model that {0}, or take “{1}” out of the question</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>see pictures</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>hear sounds</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Its projector, {0}, is not for that, or was left out as memory was short when the model was loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>{0}; or close other programs and load the model again.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Its server says that this model does not {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Its configuration says that it is not made to {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>It {0} with a projector, a file of its own, which is not on this computer.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Fetch it ({0}), or {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>For that it would need a projector, and none lies beside “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>{0}; or put the projector of this model into its folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/services/api_keys.py" />
       <source>There is no program “{0}”.</source>
       <translation>Es gibt kein Programm „{0}“.</translation>
@@ -10012,6 +10102,21 @@
       <location filename="../../app/services/api_keys.py" />
       <source>Choose another name, such as “editor”.</source>
       <translation>Wähle einen anderen Namen, etwa „Editor“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>{0} cannot be attached.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>It is a folder, and a message takes files.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>Choose those files in it that your question is about.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/downloads/entries.py" />
@@ -11753,6 +11858,7 @@
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/guided.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>nothing about the reason</source>
       <translation>nichts über den Grund</translation>
     </message>
@@ -11760,6 +11866,7 @@
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/guided.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>llama.cpp says: {0}.</source>
       <translation>llama.cpp sagt: {0}.</translation>
     </message>
@@ -11926,6 +12033,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <source>It takes no pictures and no sounds. {0} {1}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
       <source>The model cannot answer.</source>
       <translation>Das Modell kann nicht antworten.</translation>
     </message>
@@ -11972,6 +12084,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <source>The projector “{0}” cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/placing.py" />
       <source>“{0}” could not be loaded.</source>
       <translation>„{0}“ ließ sich nicht laden.</translation>
@@ -11981,6 +12098,17 @@
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>Try another model, or update Hearth.</source>
       <translation>Versuche ein anderes Modell oder aktualisiere Hearth.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>The llama.cpp in this version does not know its kind, “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/model.py" />
+      <source>Download the file again, or get it from another place.</source>
+      <translation>Lade die Datei noch einmal herunter oder hol sie von woanders.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12035,9 +12163,28 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/model.py" />
-      <source>Download the file again, or get it from another place.</source>
-      <translation>Lade die Datei noch einmal herunter oder hol sie von woanders.</translation>
+      <source>There is not enough memory for the projector “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>The model sees and hears with it, and it needs more than is free.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>Close other programs, or choose a smaller model or context.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>It was made for another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>Get the projector of this very model.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12595,6 +12742,106 @@
       <translation>gab auf</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model cannot hear sounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has no projector for sounds, or that one was not loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Choose a model that hears, or get this model's projector; or leave the sound out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound cannot be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It is damaged or cut off, or no WAV, MP3 or FLAC.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Save it again as WAV or MP3, or leave it out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model cannot see pictures.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has no projector for pictures, or that one was not loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Choose a model that sees, or get this model's projector; or leave the picture out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture cannot be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It is damaged or cut off, or no PNG, JPEG, BMP or GIF.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Save it again as PNG or JPEG, or leave it out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model could not look at a picture, or hear a sound.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Try it again; if that does not help, leave it out of the message.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound is too long.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} minutes; at most {1} are heard.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Cut it into shorter ones.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture is too large.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} × {1} pixels; at most {2} are read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Make it smaller, or take a part of it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>There is nothing to go on from.</source>
       <translation>Es gibt nichts, woran sich anknüpfen ließe.</translation>
@@ -12623,6 +12870,16 @@
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>Write a message, or choose another model.</source>
       <translation>Schreib eine Nachricht oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>The model's chat template cannot be used with pictures or sounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>It leaves them out of the prompt.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
@@ -12679,6 +12936,11 @@
       <location filename="../../engines/vllm/mtp_status.py" />
       <source>MTP is off, as chosen.</source>
       <translation>MTP ist aus, wie gewählt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <source>MTP is off for this answer: what guesses ahead knows no pictures and no sounds.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
@@ -12978,6 +13240,11 @@
       <location filename="../../engines/memory/planner.py" />
       <source>Close other programs, {0}or choose a smaller model or quantisation; to try it all the same, very slowly, load it anyway.</source>
       <translation>Schließe andere Programme, {0}oder wähle ein kleineres Modell oder eine kleinere Quantisierung; willst du es trotzdem versuchen, sehr langsam, lade es trotzdem.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/planner.py" />
+      <source>There is no memory left for its projector, so it takes no pictures or sounds: that needs {0} more.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
