@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class Reader(Protocol):
-    """Reads the text of files; see `app.documents.reader.DocumentReader`."""
+    """Reads files; see `app.documents.reader.DocumentReader`."""
 
     def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
         """Read a file. Raises DocumentNotRead and Cancelled."""
@@ -47,11 +47,15 @@ class Documents:
     def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
         """Copy files whose message has been saved, so that their pages can be shown later.
 
-        The answer does without a copy, and so does the chat: what it needs is the text.
+        The answer does without a copy, and so does the chat: what it needs is the text. Pictures
+        and sounds are not copied: what is shown of them is in the database, and their files may
+        say more, as where a photo was taken.
         """
         if self._copies is None:
             return
         for path, file in paths:
+            if file.document.medium is not None:
+                continue
             try:
                 same = self._copies.keep(path, file.document.sha256)
             except OSError as error:
