@@ -44,6 +44,18 @@ class DocumentKind(StrEnum):
         }
         return media.get(self)
 
+    @property
+    def location(self) -> LocationKind:
+        """What such a file is divided into."""
+        places = {
+            DocumentKind.PDF: LocationKind.PAGE,
+            DocumentKind.PPTX: LocationKind.SLIDE,
+            DocumentKind.XLSX: LocationKind.SHEET,
+            DocumentKind.EPUB: LocationKind.CHAPTER,
+            DocumentKind.EMAIL: LocationKind.MESSAGE,
+        }
+        return places.get(self, LocationKind.HEADING)
+
 
 class LocationKind(StrEnum):
     """The kinds of places that a document is divided into."""
@@ -412,6 +424,14 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
     of = len(document.sections)
     return FileShare(file.name, kind, of if whole else len({it.place for it in mine}), of, whole)
+
+
+def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
+    """Count how much of a file is among the sources of a prompt, without its text."""
+    mine = [it for it in sources if it.document == file.sha256]
+    whole = any(not it.place for it in mine)
+    told = file.places if whole else len({it.place for it in mine})
+    return FileShare(file.name, file.kind.location, told, file.places, whole)
 
 
 def location_words(place: Location) -> str:

@@ -83,7 +83,7 @@ def answering(
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
         ModelThinking(library, tasks),
-        DraftFiles(DraftStore(database), documents, tasks),
+        DraftFiles(DraftStore(database), DocumentStore(database), documents, tasks),
     )
 
 

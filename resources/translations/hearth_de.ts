@@ -236,6 +236,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <location filename="../../app/ui/chat/composer/composer.py" />
+      <source>Attach files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
       <source>Insert a prompt</source>
       <translation>Prompt einfügen</translation>
     </message>
@@ -616,6 +623,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
+      <location filename="../../app/ui/chat/composer/attached.py" />
       <location filename="../../app/ui/engines/api_card.py" />
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -848,6 +856,91 @@
       <translation>Offen lassen</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Sent as soon as the files are read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Pasted text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Being read…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Enter opens it, Delete removes it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Enter inserts it into the message, Delete removes it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Remove the pasted text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Remove</source>
+      <translation>Entfernen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>{0} lines</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>{0} characters</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Being read for {0} s…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Stop reading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>All files (*)</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Documents</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Text and code</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Pictures</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Sounds</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -1038,26 +1131,6 @@
       <translation>Multi-Token-Vorhersage: {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>Pasted text, {0} lines</source>
-      <translation>Eingefügter Text, {0} Zeilen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>Pasted text, {0} characters</source>
-      <translation>Eingefügter Text, {0} Zeichen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>{0}: insert into the message</source>
-      <translation>{0}: in die Nachricht einfügen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>Remove: {0}</source>
-      <translation>Entfernen: {0}</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>It keeps its place.</source>
       <translation>Sie behält ihren Platz.</translation>
@@ -1066,6 +1139,11 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>not sent</source>
       <translation>nicht gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <source>1 file</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -1100,15 +1178,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
-      <location filename="../../app/ui/engines/api_controller.py" />
-      <location filename="../../app/ui/engines/engines_page.py" />
-      <location filename="../../app/ui/engines/vllm_card.py" />
-      <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Remove</source>
-      <translation>Entfernen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>Send all</source>
       <translation>Alle senden</translation>
     </message>
@@ -1121,6 +1190,12 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>{0} messages are sent one after the other</source>
       <translation>{0} Nachrichten werden nacheinander gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>{0} files</source>
+      <translation>{0} Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -1279,6 +1354,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
+      <source>Files alone</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
       <location filename="../../app/ui/chat/transcript/message_mark.py" />
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>Pinned</source>
@@ -1289,6 +1369,12 @@
       <location filename="../../app/ui/chat/transcript/transcript.py" />
       <source>Messages</source>
       <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Files</source>
+      <translation>Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
@@ -1533,6 +1619,98 @@
       <location filename="../../app/ui/chat/exposed_badge.py" />
       <source>Other computers can use your models, with a key. Nothing is encrypted: others on the network can read along.</source>
       <translation>Andere Computer können deine Modelle mit einem Schlüssel benutzen. Nichts ist verschlüsselt: andere im Netzwerk können mitlesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>all of it is in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>nothing of it is in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>parts of it are in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} of {1} is in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} of {1} are in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>scan without text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 section</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} sections</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 page</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} pages</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 slide</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} slides</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 sheet</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} sheets</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 chapter</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} chapters</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>1 message</source>
+      <translation>1 Nachricht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>{0} messages</source>
+      <translation>{0} Nachrichten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/find/chat_find.py" />
@@ -2229,6 +2407,21 @@
       <translation>{0} nachgedacht</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/transcript/sent_files.py" />
+      <source>Files of this message</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/sent_files.py" />
+      <source>Enter opens it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/sent_files.py" />
+      <source>Ask again without {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/chat/transcript/summary_fold.py" />
       <source>Written by {0}. The model reads this in place of those messages.</source>
       <translation>Geschrieben von {0}. Das Modell liest sie anstelle jener Nachrichten.</translation>
@@ -2614,11 +2807,6 @@
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>Open Hearth for details.</source>
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/desktop/drops.py" />
-      <source>Hearth cannot read pictures yet.</source>
-      <translation>Hearth kann noch keine Bilder lesen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/exchange.py" />
@@ -3656,11 +3844,6 @@
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
-      <source>1 message</source>
-      <translation>1 Nachricht</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/exchange/report_words.py" />
       <source>Imported: {0}.</source>
       <translation>Importiert: {0}.</translation>
     </message>
@@ -3678,11 +3861,6 @@
       <location filename="../../app/ui/exchange/report_words.py" />
       <source>{0} chats</source>
       <translation>{0} Chats</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/exchange/report_words.py" />
-      <source>{0} messages</source>
-      <translation>{0} Nachrichten</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
@@ -3930,11 +4108,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <source>{0} files</source>
-      <translation>{0} Dateien</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/details_page.py" />
       <source>Move {0} to the trash?</source>
       <translation>{0} in den Papierkorb legen?</translation>
     </message>
@@ -4048,11 +4221,6 @@
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <source>Change {0} itself?</source>
       <translation>{0} selbst ändern?</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Files</source>
-      <translation>Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -7439,37 +7607,6 @@
       <translation>Hearths Version</translation>
     </message>
     <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>{0} cannot be added to a message.</source>
-      <translation>{0} lässt sich keiner Nachricht hinzufügen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>It is not a text file (UTF-8) that Hearth can read.</source>
-      <translation>Das ist keine Textdatei (UTF-8), die Hearth lesen kann.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <location filename="../../app/documents/reader.py" />
-      <source>Open it in its own program and copy the part that your question is about.</source>
-      <translation>Öffne sie im eigenen Programm und kopiere den Teil, um den es in deiner Frage geht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>{0} is too long for a message.</source>
-      <translation>{0} ist zu lang für eine Nachricht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>It has more than {0} kB of text.</source>
-      <translation>Sie hat mehr als {0} kB Text.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>Copy the part that your question is about.</source>
-      <translation>Kopiere den Teil, um den es in deiner Frage geht.</translation>
-    </message>
-    <message>
       <location filename="../../app/core/chats/prompts.py" />
       <location filename="../../app/presenters/prompts.py" />
       <source>No prompts were read from this file.</source>
@@ -8513,6 +8650,11 @@
       <location filename="../../app/core/settings/server.py" />
       <source>tls ssl https encryption private api</source>
       <translation>tls ssl https verschlüsselung privat api schnittstelle</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Open it in its own program and copy the part that your question is about.</source>
+      <translation>Öffne sie im eigenen Programm und kopiere den Teil, um den es in deiner Frage geht.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
