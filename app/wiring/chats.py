@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from app.presenters.tasks import Tasks
     from app.presenters.window import WindowPresenters
     from app.services.engines.runtime import Runtime
+    from app.services.knowledge.knowledge import Knowledge
     from app.services.models.library import Library
     from app.store.assistants import AssistantStore
     from app.store.db import Database
@@ -96,10 +97,12 @@ def scratch(
     settings: SettingsService,
     tasks: Tasks,
     local_fallback: Callable[[str], str],
+    knowledge: Knowledge,
 ) -> Scratch:
     """Make a chat with stores of its own, all in memory: none knows the data folder.
 
     local_fallback: as of `app.services.answers.answers.Answers`; it begins on this computer.
+    knowledge: the user's collections, which it may be grounded in.
     """
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
@@ -110,7 +113,7 @@ def scratch(
         runtime,
         ChatLayers(own, stored),
         Compacting(SummaryStore(database)),
-        Grounding(DocumentStore(database)),
+        Grounding(DocumentStore(database), knowledge),
         leaves_traces=False,
     )
     generation = Generation(chats, answers, settings, tasks)

@@ -78,7 +78,7 @@ class WindowApp:
         app = self._app
         return scratch(
             app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
-            app.local_fallback.at_once,
+            app.local_fallback.at_once, app.knowledge,
         )  # fmt: skip
 
     @cached_property

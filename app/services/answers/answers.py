@@ -15,6 +15,7 @@ from app.core.chats.conversation import (
 )
 from app.core.chats.summary import prompt_of
 from app.core.documents import AttachedFile, PromptSource, prompt_text, share_of
+from app.core.knowledge import FoundPassage
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.models import effective
@@ -121,10 +122,14 @@ class Answers:
                 with self._lease(prepared, progress, cancel, ticket) as model:
                     ready = self._ready(prepared, model)
                     yield writing.take(ready)
-                    if not answer.sources and (files := self._grounding.untold(path)):
-                        grounded = self._ground(path, files, prepared, model, cancel)
-                        path = (*path[:-1], replace(path[-1], sources=grounded.sources))
-                        yield writing.take(grounded)
+                    if not answer.sources:
+                        chosen = self._collections(options, answer.chat_id)
+                        found = self._grounding.passages(chosen, path[-2].text, cancel)
+                        files = self._grounding.untold(path)
+                        if files or found:
+                            grounded = self._ground(path, files, found, prepared, model, cancel)
+                            path = (*path[:-1], replace(path[-1], sources=grounded.sources))
+                            yield writing.take(grounded)
                     path = self._grounding.told(path)
                     if prepared.settings.overflow == "compact":
                         prompt = yield from self._compacting.make_room(
@@ -166,7 +171,9 @@ class Answers:
         """
         prepared = self.prepare(settings, options)
         request = replace(prepared.request, messages=messages)
-        return self.answer(replace(prepared, request=request), progress, cancel, files)
+        prepared = replace(prepared, request=request)
+        collections = options.collections or ()
+        return self.answer(prepared, progress, cancel, files, collections=collections)
 
     def answer(
         self,
@@ -175,12 +182,13 @@ class Answers:
         cancel: CancelToken,
         files: Sequence[AttachedFile] = (),
         *,
+        collections: Sequence[str] = (),
         for_client: bool = False,
     ) -> Iterator[Event | Ready | Grounded]:
         """Answer a whole request without the store. Raises EngineError or Cancelled.
 
-        files: go with the last message. for_client: it is asked by another program. Its request
-        says whether that is a guest.
+        files: go with the last message. collections: ids of those it is grounded in. for_client:
+        it is asked by another program. Its request says whether that is a guest.
         """
         request = prepared.request
         with (
@@ -188,8 +196,10 @@ class Answers:
             self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield self._ready(prepared, model)
-            if files:
-                request, grounded = _with_files(request, files, model, cancel)
+            question = request.messages[-1].text if collections else ""
+            found = self._grounding.passages(collections, question, cancel)
+            if files or found:
+                request, grounded = self._with_files(request, files, found, model, cancel)
                 yield grounded
             stop = prepared.settings.stop_repetition
             with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
@@ -333,19 +343,55 @@ class Answers:
         self,
         path: Sequence[StoredMessage],
         files: Sequence[AttachedFile],
+        found: Sequence[FoundPassage],
         prepared: Prepared,
         model: Lease,
         cancel: CancelToken,
     ) -> Grounded:
-        """Choose what of the files goes into the prompt of a path's answer."""
+        """Choose what of files and passages goes into the prompt of a path's answer."""
 
         def measure(sources: Sequence[PromptSource]) -> Measured:
             told = self._grounding.told((*path[:-1], replace(path[-1], sources=tuple(sources))))
             prompt = prompt_of(told, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
-        sources = choose(path[-2].text, files, measure)
-        return Grounded(sources, tuple(share_of(it, sources) for it in files))
+        sources = choose(path[-2].text, files, measure, found)
+        return self._told_of(files, sources)
+
+    def _with_files(
+        self,
+        request: ChatRequest,
+        files: Sequence[AttachedFile],
+        found: Sequence[FoundPassage],
+        model: Lease,
+        cancel: CancelToken,
+    ) -> tuple[ChatRequest, Grounded]:
+        """Put what fits of files and passages into a request's last message."""
+        documents = {file.document.sha256: file.document for file in files}
+        documents |= self._grounding.documents({it.document for it in found} - documents.keys())
+        *before, question = request.messages
+
+        def told(sources: Sequence[PromptSource]) -> ChatRequest:
+            text = prompt_text(question.text, sources, documents)
+            return replace(request, messages=(*before, replace(question, text=text)))
+
+        sources = choose(question.text, files, lambda it: model.measure(told(it), cancel), found)
+        return told(sources), self._told_of(files, sources)
+
+    def _told_of(
+        self, files: Sequence[AttachedFile], sources: tuple[PromptSource, ...]
+    ) -> Grounded:
+        """Say what stands in a prompt: of attached files, and of those of collections."""
+        attached = {file.document.sha256 for file in files}
+        names = {it.document: it.name for it in sources if it.document not in attached}
+        documents = self._grounding.documents(names)
+        others = [AttachedFile(names[it], documents[it]) for it in names if it in documents]
+        return Grounded(sources, tuple(share_of(it, sources) for it in (*files, *others)))
+
+    def _collections(self, options: AnswerOptions, chat_id: str) -> tuple[str, ...]:
+        """Return the ids of the collections in which an answer is grounded."""
+        chosen = options.collections
+        return self._layers.collections(chat_id) if chosen is None else chosen
 
     def _ready(self, prepared: Prepared, model: Lease) -> Ready:
         """Make the event for a loaded model, with notes on settings that have no effect on it."""
@@ -370,18 +416,3 @@ class Answers:
         finally:
             with self._lock:
                 self._wanted -= 1
-
-
-def _with_files(
-    request: ChatRequest, files: Sequence[AttachedFile], model: Lease, cancel: CancelToken
-) -> tuple[ChatRequest, Grounded]:
-    """Put what fits of some files into a request's last message."""
-    documents = {file.document.sha256: file.document for file in files}
-    *before, question = request.messages
-
-    def told(sources: Sequence[PromptSource]) -> ChatRequest:
-        text = prompt_text(question.text, sources, documents)
-        return replace(request, messages=(*before, replace(question, text=text)))
-
-    sources = choose(question.text, files, lambda it: model.measure(told(it), cancel))
-    return told(sources), Grounded(sources, tuple(share_of(it, sources) for it in files))
