@@ -121,6 +121,7 @@ class CollectionPage(PartPage):
         if words == self.words:
             self._passages.show_found(found, words)
             self._show_passages(True)
+            QTimer.singleShot(0, self, self._show_first)
 
     def show_drop_hint(self, shown: bool) -> None:
         self._drop.setVisible(shown)
@@ -300,6 +301,11 @@ class CollectionPage(PartPage):
     def _show_passages(self, shown: bool) -> None:
         self._passages.setVisible(shown)
         self._all_files.setVisible(not shown)
+
+    def _show_first(self) -> None:
+        """Bring the first passage into sight, in a window that is low."""
+        if (first := self._passages.first) is not None:
+            self.ensureWidgetVisible(first, 0, GRID)
 
     def _written(self) -> None:
         if self.words:

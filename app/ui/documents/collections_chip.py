@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.core.knowledge import DocumentCollection
 from app.ui.widgets.menu_button import MenuButton, pop_up
 
-_LONGEST = 24
-"""Characters of a name on the chip; all of it is in the tip."""
+_ON_CHIP, _IN_MENU = 24, 40
+"""Characters of a name; all of it is in the tip."""
 
 
 class CollectionsChip(MenuButton):
@@ -44,7 +44,7 @@ class CollectionsChip(MenuButton):
         if not names:
             return
         several = self.tr("{0} collections").format(len(names))
-        one = self.tr("Documents: {0}").format(shortened(names[0]))
+        one = self.tr("Documents: {0}").format(shortened(names[0], _ON_CHIP))
         self.setText(one if len(names) == 1 else several)
         told = ", ".join(names)
         self.setAccessibleName(self.tr("Documents of this chat: {0}").format(told))
@@ -65,7 +65,8 @@ class CollectionsChip(MenuButton):
     def _fill_choices(self, menu: QMenu) -> None:
         menu.setObjectName("collectionChoices")
         for it in self._all:
-            action = menu.addAction(it.name.replace("&", "&&"))
+            action = menu.addAction(shortened(it.name, _IN_MENU).replace("&", "&&"))
+            action.setToolTip(it.name)
             action.setObjectName(f"ask-{it.id}")
             action.setCheckable(True)
             action.setChecked(it.id in self._shown)
@@ -82,5 +83,5 @@ class CollectionsChip(MenuButton):
         self.chosen.emit((*others, collection) if on else others)
 
 
-def shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1].rstrip()}…"
+def shortened(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"

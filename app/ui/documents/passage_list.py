@@ -59,12 +59,19 @@ class PassageList(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("passages")
+        self._first: QWidget | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(GRID)
 
+    @property
+    def first(self) -> QWidget | None:
+        """The best passage; None where none was found."""
+        return self._first
+
     def show_found(self, found: Sequence[FoundPassage], words: str) -> None:
         empty(self._column)
+        self._first = None
         if not found:
             said = self.tr("No passage suits “{0}”. Try other words.").format(words)
             self._column.addWidget(Label(said, "muted", name="noPassage", wrap=True))
@@ -72,6 +79,7 @@ class PassageList(QWidget):
             card = PassageCard(number, it)
             card.opened.connect(lambda found=it: self.opened.emit(found))
             self._column.addWidget(card)
+            self._first = self._first or card
 
 
 def shortened(text: str) -> str:
