@@ -256,11 +256,11 @@ class CollectionPage(PartPage):
     def _show_table(self) -> None:
         part, words = self._segments.choice, self._filter.text().strip().casefold()
         sources = part == "sources"
-        files = [
-            it
-            for it in self._files
-            if (part == "all" or it.state == "unreadable") and words in it.name.casefold()
-        ]
+        files = self._files
+        if part == "unreadable":
+            files = [it for it in files if it.state == "unreadable"]
+        if words:
+            files = [it for it in files if words in it.name.casefold()]
         self._table.show_files(() if sources else files)
         self._table.setVisible(bool(files) and not sources)
         self._filter.setVisible(len(self._files) >= _MANY and not sources)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     )
     from app.core.models.downloads import Download
     from app.core.models.offers import Offer
+
+
+_FILES_MS = 5_000
+"""The least time between two readings of all files while more of them are read."""
 
 
 class DocumentsPage(QWidget):
@@ -54,6 +59,10 @@ class DocumentsPage(QWidget):
         self._dialog: CollectionDialog | RenameDialog | None = None
         self.list = CollectionList()
         self.one = CollectionPage()
+        self._files_soon = QTimer(self)
+        self._files_soon.setSingleShot(True)
+        self._files_soon.setInterval(_FILES_MS)
+        self._files_soon.timeout.connect(self._read_files)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.list)
         self._stack.addWidget(self.one)
@@ -138,9 +147,17 @@ class DocumentsPage(QWidget):
                 self._stack.setCurrentWidget(self.list)
             else:
                 self.one.show_state(state, progress.get(state.collection.id))
-                self._read_files()
+                self._look_at_files()
+
+    def _look_at_files(self) -> None:
+        """Read the files again soon, or at once where nothing is being read any more."""
+        if not self._collections.progress:
+            self._read_files()
+        elif not self._files_soon.isActive():
+            self._files_soon.start()
 
     def _read_files(self) -> None:
+        self._files_soon.stop()
         collection = self.one.collection
 
         def have(files: Sequence[IndexedFile]) -> None:

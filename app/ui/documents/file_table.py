@@ -39,15 +39,13 @@ class FileModel(QAbstractTableModel):
     def show_files(self, files: Sequence[IndexedFile]) -> None:
         """Show files; where they are the same ones as before, whoever reads a cell stays in it."""
         before, self.files = self.files, files
-        if [it.path for it in before] == [it.path for it in files]:
-            changed = [at for at, (a, b) in enumerate(zip(before, files, strict=True)) if a != b]
-            if changed:
-                self.dataChanged.emit(
-                    self.index(changed[0], 0), self.index(changed[-1], len(self._heads) - 1)
-                )
-            return
-        self.beginResetModel()
-        self.endResetModel()
+        # Names and states, as a path takes ten times as long to compare, and there may be many.
+        if [it.name for it in before] != [it.name for it in files]:
+            self.beginResetModel()
+            self.endResetModel()
+        elif files and [_shown(it) for it in before] != [_shown(it) for it in files]:
+            last = self.index(len(files) - 1, len(self._heads) - 1)
+            self.dataChanged.emit(self.index(0, 0), last)
 
     def rowCount(self, parent: _Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self.files)
@@ -83,6 +81,10 @@ class FileModel(QAbstractTableModel):
         return small_size(file.size)
 
 
+def _shown(file: IndexedFile) -> tuple[str, str, int]:
+    return file.state, file.why, file.size
+
+
 class FileTable(QTableView):
     """picked(IndexedFile or None): the row that the keyboard or the mouse is at."""
 
@@ -104,6 +106,7 @@ class FileTable(QTableView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         lines = self.verticalHeader()
         lines.hide()
+        lines.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         lines.setObjectName("documentLines")
         lines.setAccessibleName(self.tr("Lines"))
         head = self.horizontalHeader()
@@ -122,10 +125,10 @@ class FileTable(QTableView):
     def show_files(self, files: Sequence[IndexedFile]) -> None:
         """Show files; the row that was current stays it, wherever it is now."""
         at = self.currentIndex()
-        current = self._files.files[at.row()].path if at.isValid() else None
+        current = self._files.files[at.row()].name if at.isValid() else None
         self._files.show_files(files)
         if current is not None and not self.currentIndex().isValid():
-            row = next((it for it, file in enumerate(files) if file.path == current), None)
+            row = next((it for it, file in enumerate(files) if file.name == current), None)
             if row is not None:
                 self.setCurrentIndex(self._files.index(row, 0))
         self._tell()
