@@ -516,23 +516,27 @@ class CollectionIndex:
     # Vectors
 
     def without_vectors(self, model: VectorModel, most: int) -> list[TextToEmbed]:
-        """Return texts of which this model has made no vectors."""
+        """Return texts of which this model has made no vectors, of about so many passages."""
+        found: list[TextToEmbed] = []
         with self._read() as db:
             rows = db.execute(
-                "SELECT id, content, (SELECT name FROM files WHERE text_id = texts.id) AS name"
-                " FROM texts WHERE count > 0 AND NOT EXISTS (SELECT 1 FROM vectors"
+                "SELECT id, count, content,"
+                " (SELECT name FROM files WHERE text_id = texts.id) AS name FROM texts"
+                " WHERE count > 0 AND NOT EXISTS (SELECT 1 FROM vectors"
                 " WHERE text_id = texts.id AND model = (SELECT id FROM models WHERE key = ?))"
-                " ORDER BY id LIMIT ?",
-                (model.key, most),
-            ).fetchall()
-        return [
-            TextToEmbed(
-                row["id"],
-                row["name"] or "",
-                tuple(it.text for it in passages(_unpacked(row["content"]), PASSAGE)),
+                " ORDER BY id",
+                (model.key,),
             )
-            for row in rows
-        ]
+            for row in rows:
+                parts = passages(_unpacked(row["content"]), PASSAGE)
+                found.append(
+                    TextToEmbed(row["id"], row["name"] or "", tuple(it.text for it in parts))
+                )
+                most -= row["count"]
+                if most <= 0:
+                    break
+            rows.close()
+        return found
 
     def keep_vectors(
         self, model: VectorModel, text_id: int, vectors: Sequence[Sequence[float]]

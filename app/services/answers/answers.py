@@ -215,6 +215,15 @@ class Answers:
         """Return all files of a path, against which its answers can be held."""
         return self._grounding.files(path)
 
+    def files_of(
+        self, sources: Sequence[PromptSource], files: Sequence[AttachedFile]
+    ) -> tuple[AttachedFile, ...]:
+        """Return all files that an answer was told of. files: those that were attached."""
+        attached = {file.document.sha256 for file in files}
+        names = {it.document: it.name for it in sources if it.document not in attached}
+        found = self._grounding.documents(names)
+        return (*files, *(AttachedFile(names[it], found[it]) for it in names if it in found))
+
     def begin(self, answer: StoredMessage, told: WaitListener = lambda _: None) -> AnswerInProgress:
         """Join the queue for an answer that is asked for now; returns it, in progress.
 
@@ -382,11 +391,9 @@ class Answers:
         self, files: Sequence[AttachedFile], sources: tuple[PromptSource, ...]
     ) -> Grounded:
         """Say what stands in a prompt: of attached files, and of those of collections."""
-        attached = {file.document.sha256 for file in files}
-        names = {it.document: it.name for it in sources if it.document not in attached}
-        documents = self._grounding.documents(names)
-        others = [AttachedFile(names[it], documents[it]) for it in names if it in documents]
-        return Grounded(sources, tuple(share_of(it, sources) for it in (*files, *others)))
+        return Grounded(
+            sources, tuple(share_of(it, sources) for it in self.files_of(sources, files))
+        )
 
     def _collections(self, options: AnswerOptions, chat_id: str) -> tuple[str, ...]:
         """Return the ids of the collections in which an answer is grounded."""

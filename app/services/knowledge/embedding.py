@@ -36,11 +36,12 @@ _LOOKED_AT: Final = 4 << 20
 
 @dataclass(frozen=True)
 class _Known:
-    """An embedding model that is here, and what it makes."""
+    """An embedding model that is here, and what it makes. context: tokens that it can read."""
 
     entry: ModelEntry
     family: EmbeddingFamily
     model: VectorModel
+    context: int
 
 
 class Embedding:
@@ -119,7 +120,7 @@ class Embedding:
     def _lease(self, known: _Known, cancel: CancelToken) -> Lease:
         settings = self._settings()
         options = LoadOptions(
-            context=_CONTEXT,
+            context=min(_CONTEXT, known.context),
             threads=settings.threads or None,
             gpu_layers=None if settings.gpu_layers < 0 else settings.gpu_layers,
             devices=tuple(filter(None, map(str.strip, settings.devices.split(",")))),
@@ -173,7 +174,8 @@ class Embedding:
             return None
         told = f"{_fingerprint(entry.path, size)} {dimensions} {family.query!r} {family.passage!r}"
         key = hashlib.sha256(told.encode()).hexdigest()
-        return _Known(entry, family, VectorModel(key, entry.name, dimensions))
+        model = VectorModel(key, entry.name, dimensions)
+        return _Known(entry, family, model, header.context_max or _CONTEXT)
 
 
 def _fingerprint(path: Path, size: int) -> str:

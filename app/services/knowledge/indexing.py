@@ -31,7 +31,9 @@ _NOTED: Final = 1000
 _PASSAGES: Final = 32
 """Passages that become vectors in one go."""
 
-_TEXTS: Final = 16
+_AHEAD: Final = 256
+"""Passages whose texts are unpacked ahead of that."""
+
 _WAIT_S: Final = 0.5
 
 
@@ -210,24 +212,23 @@ class Indexing:
             return
         index = self._index
         total, done = index.counts().passages, index.with_vectors(model)
-        while texts := index.without_vectors(model, _TEXTS):
-            for text in texts:
-                vectors: list[Sequence[float]] = []
-                for start in range(0, len(text.passages), _PASSAGES):
-                    self._wait_for_others(cancel)
-                    part = text.passages[start : start + _PASSAGES]
-                    began = time.monotonic()
-                    vectors += self._embedding.passages(model, part, cancel)
-                    self._manners.rest((time.monotonic() - began) / 4)
-                    yield IndexProgress(
-                        self._collection,
-                        "vectors",
-                        done + len(vectors),
-                        max(total, done + len(vectors)),
-                        text.name,
-                    )
-                index.keep_vectors(model, text.id, vectors)
-                done += len(vectors)
+        while texts := index.without_vectors(model, _AHEAD):
+            made: dict[int, list[Sequence[float]]] = {text.id: [] for text in texts}
+            left = [(text, passage) for text in texts for passage in text.passages]
+            for start in range(0, len(left), _PASSAGES):
+                self._wait_for_others(cancel)
+                part = left[start : start + _PASSAGES]
+                began = time.monotonic()
+                vectors = self._embedding.passages(model, [it for _, it in part], cancel)
+                for (text, _), vector in zip(part, vectors, strict=True):
+                    made[text.id].append(vector)
+                    if len(made[text.id]) == len(text.passages):
+                        index.keep_vectors(model, text.id, made.pop(text.id))
+                self._manners.rest((time.monotonic() - began) / 4)
+                done += len(part)
+                yield IndexProgress(
+                    self._collection, "vectors", done, max(total, done), part[-1][0].name
+                )
         before = index.model()
         if done and (before is None or before.key != model.key):
             index.take_over(model)

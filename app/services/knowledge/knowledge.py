@@ -110,15 +110,7 @@ class Knowledge:
     def add(self, collection: str, paths: Iterable[Path]) -> DocumentCollection:
         """Add files and folders, which `work` reads. Raises NothingToIndex, CollectionUnknown."""
         found = self.find(collection)
-        absolute = [from_home(path).resolve() for path in paths]
-        for path in absolute:
-            if not path.exists():
-                raise NothingToIndex(
-                    f"{path} cannot be added.",
-                    "There is no such file or folder, or the system does not let Hearth see it.",
-                    "Check the path.",
-                )
-        self._store.add(found.id, absolute)
+        self._store.add(found.id, there(paths))
         return self.find(found.id)
 
     def take_out(self, collection: str, path: Path) -> DocumentCollection:
@@ -361,6 +353,19 @@ class Knowledge:
                 collection_id = path.name.partition(".")[0]
                 if collection_id not in known and collection_id not in self._at_work:
                     self._remove_index(collection_id)
+
+
+def there(paths: Iterable[Path]) -> list[Path]:
+    """Return the places of files and folders that can be added. Raises NothingToIndex."""
+    places = [from_home(path).resolve() for path in paths]
+    for path in places:
+        if not path.exists():
+            raise NothingToIndex(
+                f"{path} cannot be added.",
+                "There is no such file or folder, or the system does not let Hearth see it.",
+                "Check the path.",
+            )
+    return places
 
 
 def _named(name: str) -> str:
