@@ -144,7 +144,12 @@ def test_a_file_is_shown_in_its_folder(
     ui: Ui, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[QUrl] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url) or True)
+
+    def note(url: QUrl) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", note)
     made(ui, folder)
     ui.qtbot.waitUntil(lambda: ui.has("documentFiles"))
     ui.find(QTableView, "documentFiles").selectRow(0)
@@ -208,8 +213,7 @@ def test_a_collection_is_paused_and_goes_on(ui: Ui, folder: Path) -> None:
 
 def test_another_name_is_given_unless_it_is_taken(ui: Ui, folder: Path) -> None:
     made(ui, folder)
-    ui.presenters.collections.create("Other", (), lambda _: None, pytest.fail)
-    ui.settle()
+    ui.app.knowledge.create("Other")
     choose(ui, "collection-rename")
     field = ui.find(QLineEdit, "otherName")
     field.selectAll()
