@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.chats.answers import AnswerOptions
 from app.core.errors import ChatNotFound
+from app.ui.chat.citations.marks import CitationMarks
 from app.ui.chat.composer.chat_mtp import ChatMtp
 from app.ui.chat.composer.chat_queue import ChatQueue
 from app.ui.chat.composer.chat_thinking import ChatThinking
@@ -120,6 +121,7 @@ class ChatPage(QWidget):
         )
         self.keys = MessageKeys(self.transcript, self.composer.focus, self)
         MessageRing(self.transcript, self)
+        self.citations = CitationMarks(self.transcript, answering.citations, notifier, self)
         self._voice = AnswerVoice(generation, self.transcript, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
