@@ -90,5 +90,5 @@ def test_sentences_are_told_by_their_ends() -> None:
 
 
 def test_headings_code_and_tables_have_no_sentences() -> None:
-    text = "# This is a long heading\n\n```\nthis is some code here\n```\n\n|a b c d e|\n|-|\n|f g h i|"
+    text = "# This is a long heading\n\n```\nthis is some code\n```\n\n|a b c d e|\n|-|\n|f g h i|"
     assert told(text) == []
