@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from app.presenters.branches import Branches
 from app.presenters.citations import Citations
+from app.presenters.draft_files import DraftFiles
 from app.presenters.model_thinking import ModelThinking
 from app.presenters.reproducing import Reproducing
 from app.presenters.waiting import WaitingMessages
@@ -19,4 +20,5 @@ class Answering:
     waiting: WaitingMessages
     reproducing: Reproducing
     thinking: ModelThinking
+    files: DraftFiles
     citations: Citations

@@ -12,6 +12,7 @@ from app.presenters.chat_settings import ChatSettings
 from app.presenters.chats import Chats
 from app.presenters.citations import Citations
 from app.presenters.context_use import ContextUses
+from app.presenters.draft_files import DraftFiles
 from app.presenters.drafts import Drafts
 from app.presenters.generation import Generation
 from app.presenters.model_thinking import ModelThinking
@@ -85,6 +86,7 @@ def answering(
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
         ModelThinking(library, tasks),
+        DraftFiles(DraftStore(database), documents, tasks),
         Citations(citing, tasks),
     )
 
@@ -94,7 +96,8 @@ def context(
 ) -> ContextUses:
     """Make the service that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
-    counting = Counting(ChatStore(database), summaries, answers, runtime)
+    grounding = Grounding(DocumentStore(database))
+    counting = Counting(ChatStore(database), summaries, answers, grounding, runtime)
     return ContextUses(counting, summaries, settings, tasks)
 
 
