@@ -23,7 +23,7 @@ from app.documents.email import read_email
 from app.documents.epub import EPUB_START, read_epub
 from app.documents.faults import Fault, Unreadable
 from app.documents.html import read_html
-from app.documents.limits import Limits
+from app.documents.limits import Limits, limit_memory
 from app.documents.office import DOCX_START, PPTX_START, read_docx, read_pptx
 from app.documents.package import Package
 from app.documents.pdf import read_pdf
@@ -60,7 +60,7 @@ def main() -> None:
     say = begin()
     asked = json.loads(sys.argv[1])
     limits = Limits(**asked["limits"])
-    _limit_memory(limits.memory_bytes)
+    limit_memory(limits.memory_bytes)
     path = Path(asked["path"])
     into = Collected(limits.characters)
     try:
@@ -161,16 +161,6 @@ def _end_of(path: Path) -> bytes:
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - (1 << 20)), os.SEEK_SET)
         return file.read()
-
-
-def _limit_memory(most: int) -> None:
-    """Let an allocation fail that takes this process beyond `most` bytes; on Linux."""
-    if sys.platform == "linux":
-        import resource
-
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 if __name__ == "__main__":
