@@ -145,6 +145,12 @@ class DocumentNotRead(AppError):
     code = "document_not_read"
 
 
+class DocumentGone(AppError):
+    """A file that is to be looked at is not kept any more."""
+
+    code = "document_gone"
+
+
 class PromptsNotRead(AppError):
     code = "prompts_not_read"
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.core.documents import Document, Location
+from app.core.citations import CopyState
+from app.core.documents import Document, DocumentKind, Location
 
 _PART: Final = 20_000
 """Characters of a text that are shown at once: a place in ten million of them is found at once."""
@@ -19,14 +20,30 @@ Rectangle = tuple[float, float, float, float]
 class DrawnPage:
     """A page as a picture. pixels: rows of `stride` bytes, each pixel as blue, green and red.
 
-    marks: where the words stand that were asked for; None where that is not certain.
+    points: the width and height of the page itself. marks: where the words stand that were asked
+    for; None where that is not certain.
     """
 
     width: int
     height: int
     stride: int
     pixels: bytes = field(repr=False)
+    points: tuple[float, float]
     marks: tuple[Rectangle, ...] | None = ()
+
+
+@dataclass(frozen=True)
+class OpenedFile:
+    """A file that is looked at. copy: the state of its kept copy, from which pages are drawn."""
+
+    name: str
+    document: Document
+    copy: CopyState
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether its pages can be drawn; the text is there in any case."""
+        return self.document.kind is DocumentKind.PDF and self.copy == "here"
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ def _drawn(asked: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
                     "height": bitmap.height,
                     "stride": bitmap.stride,
                     "pixels": base64.b64encode(pixels).decode("ascii"),
+                    "points": (width, height),
                     "marks": marks,
                 }
 

@@ -29,6 +29,9 @@ _LIMITS: Final = Limits(seconds=30.0)
 _BYTES: Final = 4
 """Of a pixel, at most."""
 
+_LARGEST: Final = 1e6
+"""Points; the format ends at 14,400, and readers take more."""
+
 
 class PageDrawer:
     """Draws pages; any thread may, and several at once."""
@@ -94,10 +97,11 @@ def _page_of(said: Mapping[str, Any], limits: Limits) -> DrawnPage:
     pixels = unpacked.decompress(base64.b64decode(said["pixels"]), stride * height)
     if len(pixels) != stride * height:
         raise ValueError("there are too few pixels")
-    marks = said["marks"]
-    return DrawnPage(
-        width, height, stride, pixels, None if marks is None else tuple(map(_rectangle, marks))
-    )
+    across, down = map(float, said["points"])
+    if not (1 <= across <= _LARGEST and 1 <= down <= _LARGEST):
+        raise ValueError("no page is so large")
+    marks = None if said["marks"] is None else tuple(map(_rectangle, said["marks"]))
+    return DrawnPage(width, height, stride, pixels, (across, down), marks)
 
 
 def _rectangle(values: Sequence[float]) -> Rectangle:

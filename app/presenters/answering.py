@@ -9,6 +9,7 @@ from app.presenters.citations import Citations
 from app.presenters.draft_files import DraftFiles
 from app.presenters.model_thinking import ModelThinking
 from app.presenters.reproducing import Reproducing
+from app.presenters.viewing import Viewing
 from app.presenters.waiting import WaitingMessages
 
 
@@ -22,3 +23,4 @@ class Answering:
     thinking: ModelThinking
     files: DraftFiles
     citations: Citations
+    viewing: Viewing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from app.documents.pages import PageDrawer
 from app.documents.reader import DocumentReader
 from app.presenters.answering import Answering
 from app.presenters.branches import Branches
@@ -20,6 +21,7 @@ from app.presenters.reproducing import Reproducing
 from app.presenters.scratch import Scratch
 from app.presenters.snapshots import DailySnapshots
 from app.presenters.titles import Titles
+from app.presenters.viewing import Viewing
 from app.presenters.waiting import WaitingMessages
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
@@ -29,6 +31,7 @@ from app.services.answers.counting import Counting
 from app.services.answers.grounding import Grounding
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
+from app.services.pages import Pages
 from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
@@ -80,7 +83,8 @@ def answering(
     tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
-    citing = Citing(Grounding(DocumentStore(database)), documents.state_of)
+    store = DocumentStore(database)
+    citing = Citing(Grounding(store), documents.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
@@ -88,6 +92,7 @@ def answering(
         ModelThinking(library, tasks),
         DraftFiles(DraftStore(database), documents, tasks),
         Citations(citing, tasks),
+        Viewing(Pages(store, documents, PageDrawer()), tasks),
     )
 
 
