@@ -1,15 +1,19 @@
-"""What is read from a file that somebody attaches: its text, and where each part of it stands."""
+"""What is read from a file that somebody attaches: its text and where each part of it stands, or
+its picture or sound."""
 
 from __future__ import annotations
 
+import base64
 import bisect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Final, Literal
+
+from engines.types import MediaKind, Medium
 
 BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
@@ -19,7 +23,7 @@ PASSAGE: Final = 1000
 
 
 class DocumentKind(StrEnum):
-    """The kinds of files whose text can be read."""
+    """The kinds of files that can be read."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -31,6 +35,17 @@ class DocumentKind(StrEnum):
     PPTX = "pptx"
     EPUB = "epub"
     EMAIL = "email"
+    IMAGE = "image"
+    AUDIO = "audio"
+
+    @property
+    def medium(self) -> MediaKind | None:
+        """What engines take such a file as; None where it is its text."""
+        media: dict[DocumentKind, MediaKind] = {
+            DocumentKind.IMAGE: "image",
+            DocumentKind.AUDIO: "audio",
+        }
+        return media.get(self)
 
 
 class LocationKind(StrEnum):
@@ -84,12 +99,30 @@ class Passage:
 
 
 @dataclass(frozen=True)
+class PagePicture:
+    """A page that has no text, as a picture for the engines; width, height: in pixels."""
+
+    number: int
+    data: bytes = field(repr=False)
+    width: int
+    height: int
+
+    @cached_property
+    def medium(self) -> Medium:
+        return _medium("image", self.data)
+
+
+@dataclass(frozen=True)
 class Document:
     """A file that was read.
 
     sha256: the hash of the file, in hexadecimal.
     size: the file's length in bytes.
     scanned: the numbers of the pages that are pictures without text.
+    media: of a picture or a sound, which have no sections, a file for the engines: with what is
+    seen or heard, and nothing else that the file says of its maker. width, height: of a picture in
+    its file, as it is shown, in pixels; `media` may have fewer of them. seconds: of a sound.
+    pages: the first of the scanned ones, as pictures.
     """
 
     kind: DocumentKind
@@ -97,6 +130,17 @@ class Document:
     size: int
     sections: tuple[Section, ...]
     scanned: tuple[int, ...] = ()
+    media: bytes = field(default=b"", repr=False)
+    width: int = 0
+    height: int = 0
+    seconds: float = 0.0
+    pages: tuple[PagePicture, ...] = ()
+
+    @cached_property
+    def medium(self) -> Medium | None:
+        """The picture or sound, as an engine takes it; None of a file with text."""
+        kind = self.kind.medium
+        return _medium(kind, self.media) if kind is not None and self.media else None
 
     @cached_property
     def text(self) -> str:
@@ -105,6 +149,7 @@ class Document:
 
     @property
     def empty(self) -> bool:
+        """Whether it has no text."""
         return not any(section.text.strip() for section in self.sections)
 
     @property
@@ -135,6 +180,12 @@ class Document:
                 yield TextSpan(section.place, here, there)
 
 
+def _medium(kind: MediaKind, data: bytes) -> Medium:
+    from hashlib import sha256
+
+    return Medium(kind, data, sha256(data).hexdigest())
+
+
 def passages(document: Document, length: int) -> Iterator[Passage]:
     """Divide a document into passages of about `length` characters, none across two places.
 
@@ -163,10 +214,11 @@ def _end(text: str, start: int, length: int) -> int:
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file that belongs to a message; its text is kept by its hash.
+    """A file that belongs to a message; its text, picture or sound is kept by its hash.
 
     size: bytes. places: how many pages, slides, sheets or sections it has. scanned: how many of
-    its pages are pictures without text.
+    its pages are pictures without text. width, height: of a picture, in pixels. seconds: of a
+    sound.
     """
 
     name: str
@@ -175,16 +227,28 @@ class Attachment:
     size: int
     places: int
     scanned: int = 0
+    width: int = 0
+    height: int = 0
+    seconds: float = 0.0
 
     @classmethod
     def of(cls, name: str, document: Document) -> Attachment:
-        count, scanned = len(document.sections), len(document.scanned)
-        return cls(name, document.sha256, document.kind, document.size, count, scanned)
+        return cls(
+            name,
+            document.sha256,
+            document.kind,
+            document.size,
+            len(document.sections),
+            len(document.scanned),
+            document.width,
+            document.height,
+            document.seconds,
+        )
 
 
 @dataclass(frozen=True)
 class AttachedFile:
-    """A file with its text, as it goes to a message."""
+    """A file with what was read from it, as it goes to a message."""
 
     name: str
     document: Document
@@ -328,6 +392,9 @@ def attachment_from(values: Mapping[str, Any]) -> Attachment:
         int(values["size"]),
         int(values["places"]),
         int(values["scanned"]),
+        int(values.get("width", 0)),
+        int(values.get("height", 0)),
+        float(values.get("seconds", 0)),
     )
 
 
@@ -356,15 +423,41 @@ def _origin(value: object) -> Origin:
     return found.get(value, "file")
 
 
+def document_values(document: Document) -> dict[str, Any]:
+    """Turn a document into values of JSON, pictures and sounds in Base64; see `document_from`."""
+    values = asdict(document)
+    for part in (values, *values["pages"]):
+        for name in {"data", "media"} & part.keys():
+            part[name] = base64.b64encode(part[name]).decode("ascii")
+    return values
+
+
 def document_from(values: Mapping[str, Any]) -> Document:
-    """Read what `asdict` wrote of a document. Raises KeyError, TypeError or ValueError."""
+    """Read what `document_values` wrote. Raises KeyError, TypeError or ValueError."""
+    pages = {page.number: page for page in map(_page_from, values.get("pages", ()))}
     return Document(
         DocumentKind(values["kind"]),
         _hash(values["sha256"]),
         int(values["size"]),
         tuple(section_from(it) for it in values["sections"]),
         tuple(int(number) for number in values["scanned"]),
+        _bytes(values.get("media", "")),
+        int(values.get("width", 0)),
+        int(values.get("height", 0)),
+        float(values.get("seconds", 0)),
+        tuple(pages.values()),
     )
+
+
+def _page_from(values: Mapping[str, Any]) -> PagePicture:
+    number, width, height = (int(values[name]) for name in ("number", "width", "height"))
+    if number < 1:
+        raise ValueError("there is no such page")
+    return PagePicture(number, _bytes(values["data"]), width, height)
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
 
 
 def section_from(values: Mapping[str, Any]) -> Section:

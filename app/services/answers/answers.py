@@ -360,7 +360,8 @@ class Answers:
         """Choose what of files and passages goes into the prompt of a path's answer."""
 
         def measure(sources: Sequence[PromptSource]) -> Measured:
-            told = self._grounding.told((*path[:-1], replace(path[-1], sources=tuple(sources))))
+            asked = (*path[:-1], replace(path[-1], sources=tuple(sources)))
+            told = self._grounding.told(asked, files)
             prompt = prompt_of(told, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 

@@ -67,15 +67,19 @@ class Grounding:
         self._documents = documents
         self._knowledge = knowledge
 
-    def told(self, path: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
+    def told(
+        self, path: Sequence[StoredMessage], known: Sequence[AttachedFile] = ()
+    ) -> tuple[StoredMessage, ...]:
         """Return a path whose questions hold what their answers were told of files.
 
         A question with a whole file stays in the prompt when others leave, as it is not told again.
+        known: files that need not be looked up.
         """
         hashes = {source.document for message in path for source in message.sources}
         if not hashes:
             return tuple(path)
-        documents = self.documents(hashes)
+        documents = {file.document.sha256: file.document for file in known}
+        documents |= self.documents(hashes - documents.keys())
         found = []
         for message, after in zip(path, (*path[1:], None), strict=True):
             sources = after.sources if after is not None else ()
