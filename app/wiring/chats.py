@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from app.documents.pages import PageDrawer
 from app.documents.reader import DocumentReader
 from app.presenters.answering import Answering
 from app.presenters.branches import Branches
 from app.presenters.chat_settings import ChatSettings
 from app.presenters.chats import Chats
+from app.presenters.citations import Citations
 from app.presenters.context_use import ContextUses
 from app.presenters.draft_files import DraftFiles
 from app.presenters.drafts import Drafts
@@ -19,14 +21,17 @@ from app.presenters.reproducing import Reproducing
 from app.presenters.scratch import Scratch
 from app.presenters.snapshots import DailySnapshots
 from app.presenters.titles import Titles
+from app.presenters.viewing import Viewing
 from app.presenters.waiting import WaitingMessages
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.citing import Citing
 from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
 from app.services.answers.grounding import Grounding
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
+from app.services.pages import Pages
 from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
     from app.presenters.tasks import Tasks
     from app.presenters.window import WindowPresenters
     from app.services.engines.runtime import Runtime
+    from app.services.knowledge.knowledge import Knowledge
     from app.services.models.library import Library
     from app.store.assistants import AssistantStore
     from app.store.db import Database
@@ -78,12 +84,16 @@ def answering(
     tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
+    store = DocumentStore(database)
+    citing = Citing(Grounding(store), documents.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
         ModelThinking(library, tasks),
         DraftFiles(DraftStore(database), DocumentStore(database), documents, tasks),
+        Citations(citing, tasks),
+        Viewing(Pages(store, documents, PageDrawer()), tasks),
     )
 
 
@@ -105,10 +115,12 @@ def scratch(
     settings: SettingsService,
     tasks: Tasks,
     local_fallback: Callable[[str], str],
+    knowledge: Knowledge,
 ) -> Scratch:
     """Make a chat with stores of its own, all in memory: none knows the data folder.
 
     local_fallback: as of `app.services.answers.answers.Answers`; it begins on this computer.
+    knowledge: the user's collections, which it may be grounded in.
     """
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
@@ -119,7 +131,7 @@ def scratch(
         runtime,
         ChatLayers(own, stored),
         Compacting(SummaryStore(database)),
-        Grounding(DocumentStore(database)),
+        Grounding(DocumentStore(database), knowledge),
         leaves_traces=False,
     )
     generation = Generation(chats, answers, settings, tasks)

@@ -12,6 +12,7 @@ from app.opening import FirstPresenters, first_presenters
 from app.presenters.assistants import Assistants
 from app.presenters.chat_search import ChatSearch
 from app.presenters.chat_settings import ChatSettings
+from app.presenters.collections import Collections
 from app.presenters.desktop.global_shortcut.service import GlobalShortcut
 from app.presenters.desktop.notifications import Notifications
 from app.presenters.desktop.session_bus import SessionBus
@@ -78,7 +79,7 @@ class WindowApp:
         app = self._app
         return scratch(
             app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
-            app.local_fallback.at_once,
+            app.local_fallback.at_once, app.knowledge,
         )  # fmt: skip
 
     @cached_property
@@ -99,6 +100,18 @@ class WindowApp:
             self.tasks,
             local_fallback=self._app.local_fallback.at_once,
         )
+
+    @cached_property
+    def collections(self) -> Collections:
+        app = self._app
+        collections = Collections(
+            lambda: app.knowledge,
+            lambda: app.recommending.catalogue(),  # noqa: PLW0108 - made when needed
+            lambda: app.runtime.queue.in_use("llamacpp"),
+            self.tasks,
+        )
+        self.models.listed.connect(collections.look_for_embedder)
+        return collections
 
     @cached_property
     def prompts(self) -> Prompts:

@@ -55,6 +55,12 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents of this chat</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>Search chats</source>
       <translation>Chats durchsuchen</translation>
@@ -270,11 +276,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Larger</source>
       <translation>Größer</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Smaller</source>
       <translation>Kleiner</translation>
     </message>
@@ -341,12 +349,14 @@
     <message>
       <location filename="../../app/ui/activity/activity_page.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
       <source>Lines</source>
       <translation>Zeilen</translation>
     </message>
     <message>
       <location filename="../../app/ui/activity/activity_page.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
       <source>Columns</source>
       <translation>Spalten</translation>
     </message>
@@ -427,6 +437,7 @@
       <location filename="../../app/ui/activity/words.py" />
       <location filename="../../app/ui/desktop/desktop.py" />
       <location filename="../../app/ui/models/download_words.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>{0} %</source>
       <translation>{0} %</translation>
     </message>
@@ -462,6 +473,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -521,6 +533,21 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Documents</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_form.py" />
+      <source>Collections that its chats are asked about.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/models/details/own_settings.py" />
       <source>Its answers</source>
       <translation>Seine Antworten</translation>
@@ -541,6 +568,7 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/engines/install_line.py" />
       <location filename="../../app/ui/engines/switch_controller.py" />
@@ -560,6 +588,7 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -600,6 +629,8 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
       <location filename="../../app/ui/desktop/found.py" />
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
       <location filename="../../app/ui/sidebar/exporter.py" />
       <source>Chat</source>
       <translation>Chat</translation>
@@ -713,6 +744,13 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <location filename="../../app/ui/assistants/held_setting.py" />
+      <location filename="../../app/ui/settings/setting_row.py" />
+      <source>Reset</source>
+      <translation>Zurücksetzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <source>No assistant</source>
       <translation>Kein Assistent</translation>
     </message>
@@ -747,10 +785,11 @@
       <translation>{0}, {1}</translation>
     </message>
     <message>
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <location filename="../../app/ui/assistants/held_setting.py" />
       <location filename="../../app/ui/settings/setting_row.py" />
-      <source>Reset</source>
-      <translation>Zurücksetzen</translation>
+      <source>Reset {0}</source>
+      <translation>{0} zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/held_setting.py" />
@@ -758,12 +797,6 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Automatic</source>
       <translation>Automatisch</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/held_setting.py" />
-      <location filename="../../app/ui/settings/setting_row.py" />
-      <source>Reset {0}</source>
-      <translation>{0} zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/preset_keeper.py" />
@@ -856,6 +889,138 @@
       <translation>Offen lassen</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/citations/card.py" />
+      <source>Checked quotes</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/card.py" />
+      <source>SHA-256 {0}…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>Hide the marks of sentences without a quote</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>Show sentences without a quote</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>{0}. Show them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>No quote to check</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>1 quote checked</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not found: these words stand in none of the files.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>The kept copy is no longer the file that was read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>No copy of the file is kept, only its text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/chat/text/code_buttons.py" />
+      <source>text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not found. Not all files are here any more: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>section {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>sheet {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>chapter {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>message {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} quotes checked</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>all found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not where the answer says, but in {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Found in {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>page {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>slide {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} elsewhere</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} not found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Sent as soon as the files are read.</source>
       <translation type="unfinished" />
@@ -888,6 +1053,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
       <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -918,11 +1084,6 @@
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>All files (*)</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/chat_files.py" />
-      <source>Documents</source>
       <translation type="unfinished" />
     </message>
     <message>
@@ -988,6 +1149,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
       <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -1142,6 +1304,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/documents/words.py" />
       <source>1 file</source>
       <translation type="unfinished" />
     </message>
@@ -1193,6 +1356,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/documents/words.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
       <source>{0} files</source>
       <translation>{0} Dateien</translation>
@@ -1336,6 +1500,7 @@
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
+      <location filename="../../app/ui/documents/passage_dialog.py" />
       <location filename="../../app/ui/models/discover/token_question.py" />
       <location filename="../../app/ui/notify.py" />
       <source>Close</source>
@@ -1372,6 +1537,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
       <location filename="../../app/ui/models/details/model_facts_card.py" />
       <source>Files</source>
       <translation>Dateien</translation>
@@ -1766,11 +1932,6 @@
       <location filename="../../app/ui/chat/offline_switch.py" />
       <source>Online</source>
       <translation>Online</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/text/code_buttons.py" />
-      <source>text</source>
-      <translation>Text</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/text/code_buttons.py" />
@@ -2760,16 +2921,6 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>{0} B</source>
-      <translation>{0} B</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/words.py" />
-      <source>{0} kB</source>
-      <translation>{0} kB</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/words.py" />
       <source>{0} by {1}</source>
       <translation>{0} über {1}</translation>
     </message>
@@ -2923,6 +3074,423 @@
       <location filename="../../app/ui/desktop/tray.py" />
       <source>Open Hearth</source>
       <translation>Hearth öffnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>State</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Go on reading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Pause reading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Reading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>New chat about {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Open {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_choice.py" />
+      <source>No collections yet. They are made on the page “Documents”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Hearth reads them where they are, and looks for changes by itself. It never moves, changes or deletes them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>New collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Such as “Contracts”</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add a folder…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add files…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Make the collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Rename the collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Files and folders</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Leave {0} out</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>And {0} more.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Add a folder or some files: PDF, Word, Excel, PowerPoint, e-books, e-mail, web pages or text. Hearth reads them on this computer and finds the passages for each question. Your files stay where they are, as they are.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Ask about your own documents</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Or drop them here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Drop to make a collection of them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add a folder or some files, or drop them here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All collections</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Go on reading</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Pause</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>More for this collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Reading the files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Search in this collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Try it: a question or a few words</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Files that are shown</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Filter the files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Filter by name</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Show in its folder</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All files could be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Drop to add them to this collection.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Take {0} out of the collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Rename…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Look for changes now</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Remove…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Not read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Files that could not be read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/models/here_words.py" />
+      <source>Added</source>
+      <translation>Hinzugefügt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Folders and files that you added</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>No file’s name contains “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>All documents…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Add documents…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>{0} collections</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents of this chat: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>“{0}” is no longer in the collection. It was not changed.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>New collection…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>Hearth forgets what it has read, and chats can no longer be asked about it. Your files are not deleted; they stay where they are.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>Remove “{0}”?</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>File</source>
+      <translation>Datei</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>Size</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>Files of the collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/passage_list.py" />
+      <source>Show the place: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/passage_list.py" />
+      <source>No passage suits “{0}”. Try other words.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/picking.py" />
+      <source>Add files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/picking.py" />
+      <source>Add a folder</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>{0} also finds what is said in other words, or in another language.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>With an embedding model, Hearth also finds what is said in other words, or in another language.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Search by words and by meaning</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Search by words alone</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Get {0} ({1})</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Paused</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Looking through the folders…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>No files yet</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Left out, as they are no documents: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>The index takes {0} on the disk.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>1 could not be read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>Waiting</source>
+      <translation>Wartet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0}, all read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} of {1} files are read; answers know those.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} could not be read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0}, all read. Search by meaning: {1} % ready</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Reading: {0} of {1} files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Paused: {0} of {1} files are read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read, {0} pages are pictures</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/engines/advice_card.py" />
@@ -3936,6 +4504,16 @@
       <translation>1 Token</translation>
     </message>
     <message>
+      <location filename="../../app/ui/look/format.py" />
+      <source>{0} B</source>
+      <translation>{0} B</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/look/format.py" />
+      <source>{0} kB</source>
+      <translation>{0} kB</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/models/chooser.py" />
       <location filename="../../app/ui/models/model_picker.py" />
       <source>Use for new chats too</source>
@@ -4068,12 +4646,6 @@
       <location filename="../../app/ui/models/discover/token_question.py" />
       <source>Saved.</source>
       <translation>Gespeichert.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/details_page.py" />
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>File</source>
-      <translation>Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -4874,11 +5446,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>Waiting</source>
-      <translation>Wartet</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/download_words.py" />
       <source>Trying again</source>
       <translation>Neuer Versuch</translation>
     </message>
@@ -5127,11 +5694,6 @@
       <location filename="../../app/ui/models/here_words.py" />
       <source>Built in</source>
       <translation>Eingebaut</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/here_words.py" />
-      <source>Added</source>
-      <translation>Hinzugefügt</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
@@ -5634,6 +6196,7 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Text</source>
       <translation>Text</translation>
     </message>
@@ -6327,6 +6890,71 @@
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>No chat contains “{0}”.</source>
       <translation>Kein Chat enthält „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Previous page</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Next page</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Fit to the window</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>100 %</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Show in its own size</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Show the page's text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>No copy of the file is kept, so this is its text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>There is nothing to look at in this file.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The picture cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The kept copy is no longer the file that was read. This is the text of that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>There is no text here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The words stand on this page, but where exactly is not certain.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>{0} · {1} of {2}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
@@ -7185,6 +7813,16 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>A smaller model with the same vocabulary that guesses ahead. Empty is what was made for the model.</source>
       <translation>Ein kleineres Modell mit demselben Vokabular, das vorausrät. Leer ist das, was für das Modell gemacht wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Embedding model</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Finds passages of your files by their meaning. Empty is the best one that is here, off is none.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -8652,6 +9290,11 @@
       <translation>tls ssl https verschlüsselung privat api schnittstelle</translation>
     </message>
     <message>
+      <location filename="../../app/documents/pages.py" />
+      <source>A page of {0} cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/documents/reader.py" />
       <source>Open it in its own program and copy the part that your question is about.</source>
       <translation>Öffne sie im eigenen Programm und kopiere den Teil, um den es in deiner Frage geht.</translation>
@@ -9489,6 +10132,7 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
+      <location filename="../../app/store/collection_index.py" />
       <location filename="../../app/store/search_index.py" />
       <location filename="../../engines/openai/faults.py" />
       <source>Try again in a while.</source>
@@ -9674,7 +10318,9 @@
       <location filename="../../app/presenters/prompts.py" />
       <location filename="../../app/services/engines/installing.py" />
       <location filename="../../app/services/exchange/reading.py" />
+      <location filename="../../app/services/knowledge/looking.py" />
       <location filename="../../app/services/models/collection/removal.py" />
+      <location filename="../../app/store/collection_index.py" />
       <location filename="../../app/store/db.py" />
       <location filename="../../app/store/folder.py" />
       <location filename="../../app/store/search_index.py" />
@@ -10212,6 +10858,7 @@
     </message>
     <message>
       <location filename="../../app/services/api_keys.py" />
+      <location filename="../../app/services/knowledge/knowledge.py" />
       <source>Choose one of the list.</source>
       <translation>Wähle eines aus der Liste.</translation>
     </message>
@@ -10815,6 +11462,122 @@
       <translation>Installiere Hearth neu; deine Chats und Modelle bleiben, wie sie sind.</translation>
     </message>
     <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The embedding model “{0}” is not here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The passages were turned into vectors by it, and it was deleted or moved since.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>Download it again, or let another one make new vectors.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>Search by meaning is turned off in the settings.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The embedding model “{0}” of the settings is not here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>There is no embedding model here yet.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is a collection “{0}” already.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Two collections cannot have the same name.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <location filename="../../app/services/models/manager.py" />
+      <source>Choose another name.</source>
+      <translation>Wähle einen anderen Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>The collection cannot be called like that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>A name has 1 to {0} characters; this one has {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is no collection “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>It was removed, or was never there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Search by meaning is not available here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>{0} cannot be added.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is no such file or folder, or the system does not let Hearth see it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Check the path.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The collection has {0} files, which is the most; what is further here is left out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>It is not there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The system does not let Hearth open it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>png jpg jpeg jpe gif bmp tif tiff webp heic heif avif ico icns svg psd xcf raw cr2 cr3 nef arw dng mp3 m4a aac flac ogg oga opus wav wma aiff mid midi mp4 m4v mov avi mkv webm wmv flv mpg mpeg 3gp ts zip gz tgz bz2 xz zst 7z rar tar jar war iso img dmg vmdk vdi qcow2 deb rpm msi cab apk exe dll so dylib a lib o obj class pyc pyo pyd whl wasm bin dat node db sqlite sqlite3 mdb accdb gguf safetensors onnx pt pth npy npz parquet feather h5 hdf5 pkl ttf otf woff woff2 eot lock swp bak tmp part crdownload</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The folder is empty, and its drive seems to have been taken out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>It is neither a file nor a folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/services/models/catalogue_refresh.py" />
       <source>It was stopped before its turn.</source>
       <translation>Es wurde gestoppt, bevor es an der Reihe war.</translation>
@@ -11226,11 +11989,6 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>Choose another name.</source>
-      <translation>Wähle einen anderen Namen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/manager.py" />
       <source>“{0}” is not on the list.</source>
       <translation>„{0}“ steht nicht in der Liste.</translation>
     </message>
@@ -11278,6 +12036,21 @@
       <location filename="../../app/services/models/recommending.py" />
       <source>Correct or remove it.</source>
       <translation>Korrigiere oder entferne sie.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/pages.py" />
+      <source>{0} cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/pages.py" />
+      <source>The file is not kept any more; it went with the messages that it belonged to.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/pages.py" />
+      <source>Attach it again.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -11453,6 +12226,11 @@
       <location filename="../../app/store/chats.py" />
       <source>Wait until it has ended, or stop it there.</source>
       <translation>Warte, bis sie fertig ist, oder stoppe sie dort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/collection_index.py" />
+      <source>The collection could not be searched.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -13679,6 +14457,58 @@
       <location filename="../../engines/models/checkpoint.py" />
       <source>Its config.json does not say what it is.</source>
       <translation>Seine config.json sagt nicht, was es ist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Given a web search query, retrieve relevant passages that answer the query</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>task: search result | query: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>title: none | text: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Qwen3 Embedding</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Instruct: {0}
+Query:{}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Instruct: {0}
+Query: {}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Nomic Embed 2</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Nomic Embed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Arctic Embed 2</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Represent this sentence for searching relevant passages: {0}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/models/gguf/causes.py" />

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.chats.answers import AnswerOptions
 from app.core.errors import ChatNotFound
+from app.ui.chat.citations.marks import CitationMarks
 from app.ui.chat.composer.chat_files import ChatFiles
 from app.ui.chat.composer.chat_mtp import ChatMtp
 from app.ui.chat.composer.chat_queue import ChatQueue
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from app.ui.chat.composer.stay_line import StayLine
     from app.ui.chat.engine_badge import EngineBadge
     from app.ui.notify import Notifier
+    from app.ui.viewer.file_viewer import FileViewer
 
 
 _LEAST_FOR_BANNERS = 400
@@ -139,6 +142,8 @@ class ChatPage(QWidget):
         sent.file_opened.connect(self.file_opened)
         self.keys = MessageKeys(self.transcript, self.composer.focus, self)
         MessageRing(self.transcript, self)
+        self._viewing = answering.viewing
+        self.citations = CitationMarks(self.transcript, answering.citations, notifier, self)
         self._voice = AnswerVoice(generation, self.transcript, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
@@ -165,6 +170,13 @@ class ChatPage(QWidget):
     @property
     def chat_id(self) -> str | None:
         return self._chat_id
+
+    @cached_property
+    def viewer(self) -> FileViewer:
+        """The window in which the files of the chat are looked at."""
+        from app.ui.viewer.file_viewer import FileViewer
+
+        return FileViewer(self._viewing, self._notifier, self)
 
     def apply(self, settings: Settings) -> None:
         self.transcript.set_text_size(scaled(settings.text_size))
@@ -290,6 +302,9 @@ class ChatPage(QWidget):
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())
         self.welcome.suggested.connect(lambda text: self.ask(text))  # noqa: PLW0108 - takes more
+        self.citations.opened.connect(
+            lambda it: self.viewer.show_file(it.document, it.name, it.spans)
+        )
         self.transcript.link.connect(self._notifier.ask_to_open)
         self.transcript.copied.connect(self._notifier.say_copied)
         self.answers.asking.connect(self._expect)
