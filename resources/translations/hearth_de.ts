@@ -10326,6 +10326,7 @@
       <location filename="../../app/store/search_index.py" />
       <location filename="../../app/store/snapshots.py" />
       <location filename="../../engines/llamacpp/probe.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
       <location filename="../../engines/models/checkpoint.py" />
       <location filename="../../engines/models/gguf/header.py" />
@@ -13004,6 +13005,7 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>The projector “{0}” cannot be used.</source>
       <translation type="unfinished" />
     </message>
@@ -13744,6 +13746,11 @@
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Cut it into shorter ones.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Get it again, or choose another model.</source>
       <translation type="unfinished" />
     </message>
     <message>
