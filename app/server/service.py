@@ -18,14 +18,18 @@ from app.services.answers.answers import Answers, Prepared
 from app.services.engines.lease import Lease
 from app.services.engines.runtime import Runtime
 from app.services.models.library import Library
+from engines import conversation
 from engines.base import Engine
 from engines.cancel import CancelToken
+from engines.overflow import full
 from engines.types import ChatRequest, Event, Ranking, Vectors
 
 T = TypeVar("T")
 
 _NAMED = 10
 """Models that are named to a client that asks for one that there is not."""
+_LONG = 1 << 20
+"""Bytes of a conversation from which on its tokens are counted before it takes a place."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,7 @@ class ApiService:
         prepared = self._prepared(request.model, request.options, access)
         session = session_of(request.shaped, access)
         asked = replace(request.onto(prepared.request), chat=session, guest=self._guests)
+        self._require_room(prepared, asked, cancel)
         whole = replace(prepared, request=asked)
         for number in range(request.count):
             events = self._answers.answer(whole, _unheard, cancel, for_client=True)
@@ -190,6 +195,20 @@ class ApiService:
                 f"Ask “{other.id}”, or unload it in Hearth first.",
             )
         return prepared
+
+    def _require_room(self, prepared: Prepared, asked: ChatRequest, cancel: CancelToken) -> None:
+        """Refuse a conversation that is far too long while it holds up nobody else.
+
+        To count the tokens of some takes seconds. Raises ContextFull, EngineError, Cancelled.
+        """
+        said = asked.prompt if isinstance(asked.prompt, str) else ""
+        if len(said) + sum(map(conversation.size, asked.messages)) < _LONG:
+            return
+        found = self._runtime.look_up(
+            prepared.entry, prepared.load_options, lambda it: it.measure(asked, cancel)
+        )
+        if found is not None and found.total > found.context - found.kept:
+            raise full(found.total, found.kept, found.context, counted=False)
 
     def _named(self, called: str, access: Access) -> Prepared:
         """Prepare a model; without a name, the usual one."""
