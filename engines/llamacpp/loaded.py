@@ -224,6 +224,7 @@ class Loaded:
                 if not costs.corrected:
                     self.book.keep(key, costs)
         finally:
+            self.scheduler.close()
             self.dialect.close()
             for slot in reversed(self.slots):
                 slot.drafting.close()
@@ -267,6 +268,7 @@ def prepare_loaded(
         context = Context(native, model, plan)
         opened.callback(context.close)
         scheduler = Scheduler(context)
+        opened.callback(scheduler.close)
         draftings = open_draftings(native, header, model, context, plan, progress, cancel)
         for drafting in draftings:
             opened.callback(drafting.close)
