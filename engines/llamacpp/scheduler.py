@@ -158,11 +158,15 @@ class Scheduler:
     def _begin(self) -> list[Decoding]:
         """Begin a step with all who are ready and have the adapter of who waits longest.
 
-        Those with another one stay, and are then ahead of these.
+        Those with another one stay, and are then ahead of these. A guest's prompt has no step of
+        its own while somebody here waits for theirs.
         """
         ready = [answer for answer in self._ready if not answer.cancel.cancelled]
-        step = [answer for answer in ready if answer.adapter == ready[0].adapter]
-        self._passed_over = [answer for answer in ready if answer.adapter != ready[0].adapter]
+        waits = any(answer.reads and not answer.guest for answer in ready)
+        first = next((it for it in ready if not (waits and it.reads and it.guest)), None)
+        adapter = first.adapter if first is not None else ""
+        step = [answer for answer in ready if answer.adapter == adapter]
+        self._passed_over = [answer for answer in ready if answer.adapter != adapter]
         self._ready = [*self._passed_over]
         self._stepping = step
         self._working = True

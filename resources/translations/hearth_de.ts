@@ -12864,6 +12864,21 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
+      <source>A text is too long for the model.</source>
+      <translation>Ein Text ist zu lang für das Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
+      <translation>Der Text Nummer {0} hat {1} Token, und das Modell liest {2} auf einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Send shorter texts.</source>
+      <translation>Sende kürzere Texte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
       <source>The model cannot turn texts into vectors.</source>
       <translation>Das Modell kann aus Texten keine Vektoren machen.</translation>
     </message>
@@ -12894,6 +12909,12 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
+      <location filename="../../engines/overflow.py" />
+      <source>at least {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
       <source>The model could not read the texts.</source>
       <translation>Das Modell konnte die Texte nicht lesen.</translation>
     </message>
@@ -12921,21 +12942,6 @@
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Choose another embedding model.</source>
       <translation>Wähle ein anderes Embedding-Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/embedder.py" />
-      <source>A text is too long for the model.</source>
-      <translation>Ein Text ist zu lang für das Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/embedder.py" />
-      <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
-      <translation>Der Text Nummer {0} hat {1} Token, und das Modell liest {2} auf einmal.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/embedder.py" />
-      <source>Send shorter texts.</source>
-      <translation>Sende kürzere Texte.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
