@@ -38,9 +38,9 @@ class Prompt:
 
     tokens: what the model gets. left: messages that did not fit. rendered: by the dialect. stable:
     how many of the tokens the next turn's prompt will begin with as well, whatever becomes of the
-    reasoning. media: the pictures and sounds among the tokens. fewest: of a prompt that is surely too
-    long for the context, and so was not tokenised, the tokens that it would have at least; 0 for
-    any other.
+    reasoning. media: the pictures and sounds among the tokens. fewest: of a prompt that is surely
+    too long for the context, and so was not tokenised, the tokens that it would have at least; 0
+    for any other.
     """
 
     rendered: RenderedPrompt

@@ -103,8 +103,7 @@ class ChatPage(QWidget):
         self._badge: EngineBadge | None = None
         self._stay: StayLine | None = None
         self._drafts = chats.drafts
-        self._branches = answering.branches
-        self._waiting = answering.waiting
+        self._answering = answering
         self.welcome = Welcome()
         self.transcript = Transcript(settings.text_size, generation.so_far)
         self.composer = composer or Composer()
@@ -142,7 +141,6 @@ class ChatPage(QWidget):
         sent.file_opened.connect(self.file_opened)
         self.keys = MessageKeys(self.transcript, self.composer.focus, self)
         MessageRing(self.transcript, self)
-        self._viewing = answering.viewing
         self.citations = CitationMarks(self.transcript, answering.citations, notifier, self)
         self._voice = AnswerVoice(generation, self.transcript, self)
         self._stack = QStackedWidget()
@@ -176,7 +174,7 @@ class ChatPage(QWidget):
         """The window in which the files of the chat are looked at."""
         from app.ui.viewer.file_viewer import FileViewer
 
-        return FileViewer(self._viewing, self._notifier, self)
+        return FileViewer(self._answering.viewing, self._notifier, self)
 
     def apply(self, settings: Settings) -> None:
         self.transcript.set_text_size(scaled(settings.text_size))
@@ -311,9 +309,9 @@ class ChatPage(QWidget):
         self.answers.refused.connect(self._expect_no_more)
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
-        self._branches.switched.connect(self._show_path)
-        self._branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
-        self._branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
+        self._answering.branches.switched.connect(self._show_path)
+        self._answering.branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
+        self._answering.branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
         generation = self._generation
         generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
@@ -333,10 +331,10 @@ class ChatPage(QWidget):
 
     def _is_busy(self, chat_id: str) -> bool:
         """Whether a message has to wait: what comes before it is not all asked and answered."""
-        return self._is_answering() or self._waiting.is_sending(chat_id)
+        return self._is_answering() or self._answering.waiting.is_sending(chat_id)
 
     def _put_behind(self, chat_id: str, message: _Message) -> None:
-        self._waiting.add(
+        self._answering.waiting.add(
             chat_id,
             message.text,
             message.options,
@@ -396,7 +394,7 @@ class ChatPage(QWidget):
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
             known = [it.id for it in self.transcript.messages]
-            if question.id not in known[-2:] and self._branches.is_shown(question):
+            if question.id not in known[-2:] and self._answering.branches.is_shown(question):
                 if question.parent_id in (None, *known):
                     self.transcript.replace_from(question)
                 else:
@@ -410,7 +408,7 @@ class ChatPage(QWidget):
         view = self.transcript.view_of(answer.id)
         if view is not None:
             view.show_answer(answer)
-        elif self._branches.is_shown(answer):
+        elif self._answering.branches.is_shown(answer):
             self.transcript.replace_from(answer)
         self._stream.begin(answer.id, self._server)
         self.answers.refresh(self._chat_id)
