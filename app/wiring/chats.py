@@ -80,29 +80,34 @@ def answering(
     database: Database,
     library: Library,
     generation: Generation,
+    grounding: Grounding,
     documents: Documents,
     tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
     store = DocumentStore(database)
-    citing = Citing(Grounding(store), documents.state_of)
+    citing = Citing(grounding, documents.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
         ModelThinking(library, tasks),
-        DraftFiles(DraftStore(database), DocumentStore(database), documents, tasks),
+        DraftFiles(DraftStore(database), store, documents, tasks),
         Citations(citing, tasks),
         Viewing(Pages(store, documents, PageDrawer()), tasks),
     )
 
 
 def context(
-    database: Database, answers: Answers, runtime: Runtime, settings: SettingsService, tasks: Tasks
+    database: Database,
+    answers: Answers,
+    grounding: Grounding,
+    runtime: Runtime,
+    settings: SettingsService,
+    tasks: Tasks,
 ) -> ContextUses:
     """Make the service that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
-    grounding = Grounding(DocumentStore(database))
     counting = Counting(ChatStore(database), summaries, answers, grounding, runtime)
     return ContextUses(counting, summaries, settings, tasks)
 
@@ -125,13 +130,14 @@ def scratch(
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
     drafts = Drafts(DraftStore(database), tasks)
+    grounding = Grounding(DocumentStore(database), knowledge)
     answers = Answers(
         chats,
         library,
         runtime,
         ChatLayers(own, stored),
         Compacting(SummaryStore(database)),
-        Grounding(DocumentStore(database), knowledge),
+        grounding,
         leaves_traces=False,
     )
     generation = Generation(chats, answers, settings, tasks)
@@ -141,7 +147,7 @@ def scratch(
         ),
         generation=generation,
         answering=answering(
-            database, library, generation, Documents(DocumentReader(), None), tasks
+            database, library, generation, grounding, Documents(DocumentReader(), None), tasks
         ),
         chat_settings=ChatSettings(
             own,
@@ -152,7 +158,7 @@ def scratch(
             local_fallback=local_fallback,
             begins_here=True,
         ),
-        context=context(database, answers, runtime, settings, tasks),
+        context=context(database, answers, grounding, runtime, settings, tasks),
         forget=database.close,
         tasks=tasks,
     )

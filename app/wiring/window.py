@@ -124,12 +124,16 @@ class WindowApp:
     @cached_property
     def answering(self) -> Answering:
         app = self._app
-        return answering(app.database, app.library, self.generation, app.documents, self.tasks)
+        return answering(
+            app.database, app.library, self.generation, app.grounding, app.documents, self.tasks
+        )
 
     @cached_property
     def context(self) -> ContextUses:
         app = self._app
-        return context(app.database, app.answers, app.runtime, self.settings, self.tasks)
+        return context(
+            app.database, app.answers, app.grounding, app.runtime, self.settings, self.tasks
+        )
 
     @cached_property
     def models(self) -> Models:

@@ -309,9 +309,10 @@ class ChatPage(QWidget):
         self.answers.refused.connect(self._expect_no_more)
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
-        self._answering.branches.switched.connect(self._show_path)
-        self._answering.branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
-        self._answering.branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
+        branches = self._answering.branches
+        branches.switched.connect(self._show_path)
+        branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
+        branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
         generation = self._generation
         generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
