@@ -378,7 +378,6 @@ class TestExactFigures:
         assert 0 < plan.gpu_layers < 10
 
 
-
 def test_weights_that_are_copied_anyway_are_not_mapped_as_well(tmp_path: Path) -> None:
     copied = read_header(write_llama(tmp_path / "q4.gguf", Type.Q4_0))
     kept = read_header(write_llama(tmp_path / "q8.gguf", Type.Q8_0))
