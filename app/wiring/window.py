@@ -182,7 +182,7 @@ class WindowApp:
     def importing(self) -> Importing:
         from app.presenters.importing import Importing
 
-        return Importing(self._app.imports, self.tasks)
+        return Importing(self._app.imports, self._app.documents.checked, self.tasks)
 
     @cached_property
     def overview(self) -> ModelOverview:
