@@ -56,7 +56,7 @@ def sensing_tokens() -> Tokens:
 
 
 def write_qwen3vl(
-    path: Path, *, width: int = 128, deepstack: int = 2, layers: int = 3, context: float = 0.6
+    path: Path, *, width: int = 128, deepstack: int = 2, layers: int = 3, context: float = 1.5
 ) -> Path:
     """A Qwen 3 VL: positions of four parts, and what its eyes add to the first layers."""
     tokens, random = sensing_tokens(), Random(11)
@@ -105,7 +105,7 @@ def qwen3vl_projector(
         "v.post_ln.bias": vector(eye, 0.0),
         "mm.0.weight": random.matrix(merged, merged),
         "mm.0.bias": vector(merged, 0.0),
-        "mm.2.weight": random.matrix(width, merged, 2.0),
+        "mm.2.weight": random.matrix(width, merged, 6.0),
         "mm.2.bias": vector(width, 0.0),
     }
     for layer in range(layers):
