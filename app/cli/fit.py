@@ -20,10 +20,9 @@ from app.core.models.wanted import wanted_checkpoint
 from app.core.settings.fields import Settings
 from app.hub.repository import choose
 from app.services.engines.load_options import load_options_of
-from app.services.models.fitting import FitReport
+from app.services.models.fitting import FitReport, projector_file
 from engines.memory.fit import Parts
 from engines.memory.load_options import LoadOptions
-from engines.memory.planner import ProjectorFile
 from engines.models.gguf.header import read_header
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def _on_hub(app: App, name: HubName, settings: Settings, args: argparse.Namespac
     beside = headers((drafter,)) if drafter else None
     # As `hearth models pull` would bring it.
     file = chosen.projector_for(variant) if app.projectors.of_repo(name.repo) else None
-    projector = ProjectorFile(Path(file.path), file.size) if file else None
+    projector = projector_file(headers((file,))) if file else None
     return app.fitting.report(model, read_header(model), load_options, beside, projector=projector)
 
 

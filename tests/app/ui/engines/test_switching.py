@@ -307,7 +307,7 @@ def test_what_a_model_sees_with_is_got_where_a_picture_was_refused(
     fail(ui, Action("get_projector", "starter"))
     ui.click("fixFailure")
     ui.qtbot.waitUntil(lambda: asked == ["starter"])
-    ui.qtbot.waitUntil(lambda: ui.window.stack.currentWidget() is ui.window.page_named("models"))
+    ui.qtbot.waitUntil(lambda: ui.window.is_shown(ui.window.page_named("models")))
 
 
 def test_a_failure_without_an_action_has_no_such_button(ui: Ui) -> None:
