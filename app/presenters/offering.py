@@ -77,6 +77,7 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
         pick.mtp,
         pick.verdict,
         _beside(pick, size) if pick.parts.drafter else None,
+        pick.projector_bytes,
     )
 
 

@@ -44,6 +44,7 @@ from app.services.models.collection.places import places_here
 from app.services.models.library import Library
 from app.services.models.manager import ModelManager
 from app.services.models.mtp_advice import with_catalogue
+from app.services.models.projectors import Projectors
 from app.services.models.recommending import Recommending
 from app.services.models.served import served_models
 from app.services.server_control import ServerControl
@@ -205,6 +206,7 @@ class App:
             prefer=self.choice.preferred,
             why=self.choice.why,
             local_fallback=self.local_fallback.model,
+            projector_of=self.projectors.offer,
         )
 
     @once
@@ -355,6 +357,10 @@ class App:
                 self.runtime.stop(entry.engine)
 
         return MetadataEditor(self.library, self._models.hashes, self._collection, unload)
+
+    @once
+    def projectors(self) -> Projectors:
+        return Projectors(self.recommending.catalogue, lambda: self.hub)
 
     @once
     def recommending(self) -> Recommending:

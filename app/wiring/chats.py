@@ -29,6 +29,7 @@ from app.services.answers.citing import Citing
 from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
 from app.services.answers.grounding import Grounding
+from app.services.answers.senses import ProjectorOf
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
 from app.services.pages import Pages
@@ -121,10 +122,12 @@ def scratch(
     tasks: Tasks,
     local_fallback: Callable[[str], str],
     knowledge: Knowledge,
+    projector_of: ProjectorOf,
 ) -> Scratch:
     """Make a chat with stores of its own, all in memory: none knows the data folder.
 
-    local_fallback: as of `app.services.answers.answers.Answers`; it begins on this computer.
+    local_fallback, projector_of: as of `app.services.answers.answers.Answers`; it begins on this
+    computer.
     knowledge: the user's collections, which it may be grounded in.
     """
     database = MemoryDatabase()
@@ -139,6 +142,7 @@ def scratch(
         Compacting(SummaryStore(database)),
         grounding,
         leaves_traces=False,
+        projector_of=projector_of,
     )
     generation = Generation(chats, answers, settings, tasks)
     return Scratch(

@@ -79,7 +79,7 @@ class WindowApp:
         app = self._app
         return scratch(
             app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
-            app.local_fallback.at_once, app.knowledge,
+            app.local_fallback.at_once, app.knowledge, app.projectors.offer,
         )  # fmt: skip
 
     @cached_property
@@ -182,7 +182,7 @@ class WindowApp:
     def importing(self) -> Importing:
         from app.presenters.importing import Importing
 
-        return Importing(self._app.imports, self.tasks)
+        return Importing(self._app.imports, self._app.documents.checked, self.tasks)
 
     @cached_property
     def overview(self) -> ModelOverview:
@@ -224,7 +224,7 @@ class WindowApp:
         app = self._app
         return Discover(
             app.hub, app.downloads, app.fitting, app.tokens, self.settings, app.look, endpoint,
-            app.folder.headers, self.tasks,
+            app.folder.headers, app.projectors, self.tasks,
         )  # fmt: skip
 
     @cached_property

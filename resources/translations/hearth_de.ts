@@ -2262,6 +2262,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
+      <source>Get what it sees with</source>
+      <translation>Holen, womit es sieht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/fixes.py" />
       <source>Use a context of {0} tokens</source>
       <translation>Einen Kontext von {0} Token nehmen</translation>
     </message>
@@ -5847,6 +5852,16 @@
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
+      <source>Sees</source>
+      <translation>Sieht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Hears</source>
+      <translation>Hört</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
       <source>It has no chat template: it continues text rather than answering questions.</source>
       <translation>Es hat keine Chat-Vorlage: Es setzt Text fort, statt Fragen zu beantworten.</translation>
     </message>
@@ -7341,6 +7356,18 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>Chats go on without being read again, from memory that is free. Without it, nobody can tell by the speed what others have asked.</source>
       <translation>Chats gehen weiter, ohne neu gelesen zu werden, aus freiem Speicher. Ohne ihn kann niemand an der Geschwindigkeit erkennen, was andere gefragt haben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Pictures in vLLM</source>
+      <translation>Bilder in vLLM</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Lets models that see be shown pictures there. It takes more graphics memory, and a longer start.</source>
+      <translation>Modellen, die sehen, lassen sich dort Bilder zeigen. Es braucht mehr Grafikspeicher und einen längeren Start.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -9156,6 +9183,11 @@
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
+      <source>vision image multimodal</source>
+      <translation>sehen bild multimodal</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
       <source>gpu multi tensor parallel</source>
       <translation>gpu mehrere tensor parallel</translation>
     </message>
@@ -9337,52 +9369,52 @@
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It is a picture of a kind that Hearth does not read.</source>
-      <translation type="unfinished" />
+      <translation>Sie ist ein Bild von einer Art, die Hearth nicht liest.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Save it as JPEG or PNG in its own program, and add that.</source>
-      <translation type="unfinished" />
+      <translation>Speichere sie im eigenen Programm als JPEG oder PNG und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It is a sound of a kind that Hearth does not read.</source>
-      <translation type="unfinished" />
+      <translation>Sie ist eine Tonaufnahme von einer Art, die Hearth nicht liest.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Save it as WAV, MP3 or FLAC in its own program, and add that.</source>
-      <translation type="unfinished" />
+      <translation>Speichere sie im eigenen Programm als WAV, MP3 oder FLAC und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It has more than 200 million pixels.</source>
-      <translation type="unfinished" />
+      <translation>Sie hat mehr als 200 Millionen Pixel.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Make it smaller in its own program, or cut out what your question is about.</source>
-      <translation type="unfinished" />
+      <translation>Verkleinere sie im eigenen Programm oder schneide aus, worum es in deiner Frage geht.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It lasts longer than an hour, or takes more than 64 MB.</source>
-      <translation type="unfinished" />
+      <translation>Sie dauert länger als eine Stunde oder ist größer als 64 MB.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Cut out the part that your question is about, or save it as MP3 or FLAC.</source>
-      <translation type="unfinished" />
+      <translation>Schneide den Teil aus, um den es in deiner Frage geht, oder speichere sie als MP3 oder FLAC.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It is no document, picture or sound that Hearth knows how to read.</source>
-      <translation type="unfinished" />
+      <translation>Sie ist weder ein Dokument noch ein Bild noch eine Tonaufnahme, die Hearth lesen kann.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Save it as PDF, DOCX, JPEG or plain text in its own program, and add that.</source>
-      <translation type="unfinished" />
+      <translation>Speichere sie im eigenen Programm als PDF, DOCX, JPEG oder reinen Text und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
@@ -10789,63 +10821,105 @@
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>“{0}” cannot {1}, and “{2}” is {3}.</source>
-      <translation type="unfinished" />
+      <source>“{0}” cannot see pictures, and “{1}” is one.</source>
+      <translation>„{0}“ kann keine Bilder sehen, und „{1}“ ist eines.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>choose a model that {0}, or take “{1}” out of the question</source>
-      <translation type="unfinished" />
+      <source>“{0}” cannot hear sounds, and “{1}” is one.</source>
+      <translation>„{0}“ kann keine Tonaufnahmen hören, und „{1}“ ist eine.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>see pictures</source>
-      <translation type="unfinished" />
+      <source>Its projector, {0}, is not for pictures, or there was no memory left for it.</source>
+      <translation>Sein Projektor, {0}, ist nicht für Bilder, oder es war kein Speicher für ihn übrig.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>hear sounds</source>
-      <translation type="unfinished" />
+      <source>Choose a model that sees; or close other programs and load this one again.</source>
+      <translation>Wähle ein Modell, das sieht; oder schließe andere Programme und lade dieses noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>Its projector, {0}, is not for that, or was left out as memory was short when the model was loaded.</source>
-      <translation type="unfinished" />
+      <source>Its projector, {0}, is not for sounds, or there was no memory left for it.</source>
+      <translation>Sein Projektor, {0}, ist nicht für Töne, oder es war kein Speicher für ihn übrig.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>{0}; or close other programs and load the model again.</source>
-      <translation type="unfinished" />
+      <source>Choose a model that hears; or close other programs and load this one again.</source>
+      <translation>Wähle ein Modell, das hört; oder schließe andere Programme und lade dieses noch einmal.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>Its server says that this model does not {0}.</source>
-      <translation type="unfinished" />
+      <source>Its server says that this model takes none.</source>
+      <translation>Sein Server sagt, dass dieses Modell keine annimmt.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>Its configuration says that it is not made to {0}.</source>
-      <translation type="unfinished" />
+      <location filename="../../engines/openai/media.py" />
+      <source>Choose a model that sees, or leave the picture out.</source>
+      <translation>Wähle ein Modell, das sieht, oder lass das Bild weg.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>It {0} with a projector, a file of its own, which is not on this computer.</source>
-      <translation type="unfinished" />
+      <source>It was not made to see, or vLLM was started without room for pictures.</source>
+      <translation>Es ist nicht zum Sehen gemacht, oder vLLM wurde ohne Platz für Bilder gestartet.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>Fetch it ({0}), or {1}.</source>
-      <translation type="unfinished" />
+      <source>Switch on “Pictures in vLLM” if it was made to see, or choose a model that does.</source>
+      <translation>Schalte „Bilder in vLLM“ ein, wenn es zum Sehen gemacht ist, oder wähle ein Modell, das sieht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>It sees with a projector, a file of its own, which is not on this computer.</source>
+      <translation>Es sieht mit einem Projektor, einer eigenen Datei, die nicht auf diesem Computer ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Get the projector ({0}), choose a model that sees, or leave the picture out.</source>
+      <translation>Hole den Projektor ({0}), wähle ein Modell, das sieht, oder lass das Bild weg.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
       <source>For that it would need a projector, and none lies beside “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Dafür bräuchte es einen Projektor, und neben „{0}“ liegt keiner.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>{0}; or put the projector of this model into its folder.</source>
-      <translation type="unfinished" />
+      <source>Choose a model that sees, or put this model’s projector into its folder.</source>
+      <translation>Wähle ein Modell, das sieht, oder lege den Projektor dieses Modells in seinen Ordner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <location filename="../../engines/openai/media.py" />
+      <source>Choose a model that hears, or leave the sound out.</source>
+      <translation>Wähle ein Modell, das hört, oder lass die Tonaufnahme weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Hearth sends no sounds to vLLM.</source>
+      <translation>Hearth schickt keine Tonaufnahmen an vLLM.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Choose a model that hears in llama.cpp, or leave the sound out.</source>
+      <translation>Wähle ein Modell, das in llama.cpp hört, oder lass die Tonaufnahme weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>A model hears with a projector, a file of its own, and none is here for this one.</source>
+      <translation>Ein Modell hört mit einem Projektor, einer eigenen Datei, und für dieses ist keiner hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Get its projector ({0}), which may be for pictures alone; or choose a model that hears.</source>
+      <translation>Hole seinen Projektor ({0}), der vielleicht nur für Bilder ist; oder wähle ein Modell, das hört.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Choose a model that hears, or put this model’s projector into its folder.</source>
+      <translation>Wähle ein Modell, das hört, oder lege den Projektor dieses Modells in seinen Ordner.</translation>
     </message>
     <message>
       <location filename="../../app/services/api_keys.py" />
@@ -12029,6 +12103,21 @@
       <translation>Ein anderes Modell auf diesem Computer heißt schon „{0}“.</translation>
     </message>
     <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>{0} has no projector.</source>
+      <translation>{0} hat keinen Projektor.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>Its owner has put none there, or has taken it away.</source>
+      <translation>Wem das Verzeichnis gehört, hat dort keinen abgelegt oder ihn entfernt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>Choose another model that sees.</source>
+      <translation>Wähle ein anderes Modell, das sieht.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/models/recommending.py" />
       <source>{0} cannot be read as text: {1}.</source>
       <translation>{0} ist nicht als Text lesbar: {1}.</translation>
@@ -13050,6 +13139,7 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>Update Hearth, or choose another model.</source>
       <translation>Aktualisiere Hearth oder wähle ein anderes Modell.</translation>
     </message>
@@ -13701,6 +13791,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
+      <source>Hearth cannot lay out pictures of its kind, {0}, yet.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>The model cannot see pictures.</source>
       <translation type="unfinished" />
     </message>
@@ -14177,7 +14272,7 @@
     <message>
       <location filename="../../engines/memory/planner.py" />
       <source>There is no memory left for its projector, so it takes no pictures or sounds: that needs {0} more.</source>
-      <translation type="unfinished" />
+      <translation>Für seinen Projektor ist kein Speicher übrig, also nimmt es weder Bilder noch Töne an: Er braucht {0} mehr.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
@@ -15002,6 +15097,21 @@ Query: {}</source>
       <translation>sein Wert {0} ist keine Liste ganzer Zahlen</translation>
     </message>
     <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>“{0}” is no projector.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>It is another kind of model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>Choose the projector of this model; its name mostly begins with “mmproj”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/models/gguf/reader.py" />
       <source>a tensor's name</source>
       <translation>der Name eines Tensors</translation>
@@ -15651,6 +15761,16 @@ Query: {}</source>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} is busy.</source>
       <translation>{0} ist ausgelastet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/media.py" />
+      <source>{0} takes no sounds for the model “{1}”.</source>
+      <translation>{0} nimmt für das Modell „{1}“ keine Tonaufnahmen an.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/media.py" />
+      <source>{0} takes no pictures for the model “{1}”.</source>
+      <translation>{0} nimmt für das Modell „{1}“ keine Bilder an.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />

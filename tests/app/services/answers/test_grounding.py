@@ -294,7 +294,7 @@ def test_a_model_whose_projector_is_for_pictures_alone_is_not_asked_about_a_soun
     seeing.engine.says = {"sees": True, "hears": False}
     answer = ask(seeing, "What is it?", None, SONG)
     assert answer.failure is not None
-    assert "is not for that" in answer.failure.why
+    assert "is not for sounds" in answer.failure.why
 
 
 def test_in_a_chat_with_a_picture_a_model_that_is_blind_is_told_that_there_was_one(
