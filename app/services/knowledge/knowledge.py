@@ -122,7 +122,7 @@ class Knowledge:
     def pause(self, collection: str, *, paused: bool) -> DocumentCollection:
         """Stop the work on a collection until it is let go on, also over a restart."""
         found = self.find(collection)
-        self._store.pause(found.id, paused)
+        self._store.pause(found.id, paused=paused)
         if paused and (at_work := self._at_work.get(found.id)) is not None:
             at_work.cancel()
         return self.find(found.id)

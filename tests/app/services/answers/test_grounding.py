@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
@@ -15,11 +16,13 @@ from app.core.documents import (
     LocationKind,
     PromptSource,
     Section,
+    TextSpan,
     location_words,
     prompt_parts,
     prompt_text,
     source_from,
 )
+from app.core.knowledge import FoundPassage
 from app.core.settings.fields import Settings
 from app.services.answers.grounding import choose
 from app.store.documents import DocumentStore
@@ -192,3 +195,44 @@ def test_a_file_whose_text_is_gone_leaves_the_question(services: Services) -> No
     path = services.chats.path(answer.chat_id)
     assert services.answers.told(path)[0].text == "How hot?"
     assert DocumentStore(services.database).hashes() == set()
+
+
+def passage(file: AttachedFile, place: int, score: float) -> FoundPassage:
+    """A whole section as a search in a collection would have found it."""
+    section = file.document.sections[place - 1]
+    return FoundPassage(
+        "Docs",
+        file.name,
+        Path(file.name),
+        file.document.sha256,
+        TextSpan(section.place, 0, len(section.text)),
+        0,
+        len(section.text),
+        section.text,
+        score,
+        ("text",),
+    )
+
+
+def test_passages_of_collections_are_told_beside_attached_files() -> None:
+    found = [passage(LARGE, 61, 0.5), passage(LARGE, 2, 0.4)]
+    sources = choose("Where was the kiln?", [SMALL], Model(4096).measure, found)
+    assert [(it.name, it.place) for it in sources] == [
+        ("small.txt", 0), ("large.pdf", 2), ("large.pdf", 61),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("context", [512, 1024, 4096])
+def test_as_many_passages_of_collections_are_told_as_fit_the_best_first(context: int) -> None:
+    model = Model(context)
+    found = [passage(LARGE, at, 1 / at) for at in range(1, 40)]
+    sources = choose("Bread?", [], model.measure, found)
+    assert len(sources) < 39
+    assert [it.place for it in sources] == list(range(1, len(sources) + 1))
+    measured = model.measure(sources)
+    assert measured.total <= context - measured.kept
+
+
+def test_a_file_that_is_attached_is_not_told_again_from_a_collection() -> None:
+    sources = choose("Hot?", [SMALL], Model(4096).measure, [passage(SMALL, 1, 1.0)])
+    assert [(it.name, it.place) for it in sources] == [("small.txt", 0)]
