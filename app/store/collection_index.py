@@ -17,7 +17,7 @@ import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +26,7 @@ from app.core.documents import (
     Document,
     TextSpan,
     document_from,
+    document_values,
     passages,
 )
 from app.core.errors import SearchBroken
@@ -457,6 +458,16 @@ class CollectionIndex:
                 held -= len(self._unpacked.popitem(last=False)[1].text)
         return document
 
+    def path_of(self, sha256: str) -> Path | None:
+        """Return where a file with this text lies; None where none of that hash was read."""
+        with self._read() as db:
+            row = db.execute(
+                "SELECT path FROM files JOIN texts ON texts.id = text_id WHERE sha256 = ?"
+                " ORDER BY name LIMIT 1",
+                (sha256,),
+            ).fetchone()
+        return _path(row["path"]) if row is not None else None
+
     def names(self, hashes: Iterable[str]) -> dict[str, str]:
         """Return how the files with these texts are called."""
         found = {}
@@ -711,10 +722,16 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
             len(document.text),
             first,
             len(parts),
-            zlib.compress(json.dumps(asdict(document), ensure_ascii=False).encode(), _PACKING),
+            _packed(document),
         ),
     )
     return int(done.lastrowid or 0)
+
+
+def _packed(document: Document) -> bytes:
+    """Pack a document for the index, which has its text, and no pictures of its pages."""
+    values = document_values(replace(document, media=b"", pages=()))
+    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
 
 
 def _have(db: sqlite3.Connection, file: TrackedFile, text_id: int) -> None:

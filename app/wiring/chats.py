@@ -31,6 +31,7 @@ from app.services.answers.counting import Counting
 from app.services.answers.grounding import Grounding
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
+from app.services.originals import FileOriginals
 from app.services.pages import Pages
 from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
@@ -81,11 +82,13 @@ def answering(
     library: Library,
     generation: Generation,
     documents: Documents,
+    knowledge: Knowledge,
     tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
-    store = DocumentStore(database)
-    citing = Citing(Grounding(store), documents.state_of)
+    grounding = Grounding(DocumentStore(database), knowledge)
+    originals = FileOriginals(documents, knowledge)
+    citing = Citing(grounding, originals.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
@@ -93,16 +96,21 @@ def answering(
         ModelThinking(library, tasks),
         DraftFiles(DraftStore(database), documents, tasks),
         Citations(citing, tasks),
-        Viewing(Pages(store, documents, PageDrawer()), tasks),
+        Viewing(Pages(grounding, originals, PageDrawer()), tasks),
     )
 
 
 def context(
-    database: Database, answers: Answers, runtime: Runtime, settings: SettingsService, tasks: Tasks
+    database: Database,
+    answers: Answers,
+    runtime: Runtime,
+    knowledge: Knowledge,
+    settings: SettingsService,
+    tasks: Tasks,
 ) -> ContextUses:
     """Make the service that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
-    grounding = Grounding(DocumentStore(database))
+    grounding = Grounding(DocumentStore(database), knowledge)
     counting = Counting(ChatStore(database), summaries, answers, grounding, runtime)
     return ContextUses(counting, summaries, settings, tasks)
 
@@ -141,7 +149,7 @@ def scratch(
         ),
         generation=generation,
         answering=answering(
-            database, library, generation, Documents(DocumentReader(), None), tasks
+            database, library, generation, Documents(DocumentReader(), None), knowledge, tasks
         ),
         chat_settings=ChatSettings(
             own,
@@ -152,7 +160,7 @@ def scratch(
             local_fallback=local_fallback,
             begins_here=True,
         ),
-        context=context(database, answers, runtime, settings, tasks),
+        context=context(database, answers, runtime, knowledge, settings, tasks),
         forget=database.close,
         tasks=tasks,
     )

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from app.presenters.same_answer import SameAnswer
     from app.presenters.scratch import Scratch
     from app.presenters.server_list import ServerList
+    from app.presenters.viewing import Viewing
     from app.services.guides import Guides
 
 
@@ -114,6 +115,17 @@ class WindowApp:
         return collections
 
     @cached_property
+    def viewing(self) -> Viewing:
+        from app.documents.pages import PageDrawer
+        from app.presenters.viewing import Viewing
+        from app.services.originals import FileOriginals
+        from app.services.pages import Pages
+
+        app = self._app
+        originals = FileOriginals(app.documents, app.knowledge)
+        return Viewing(Pages(app.knowledge, originals, PageDrawer()), self.tasks)
+
+    @cached_property
     def prompts(self) -> Prompts:
         return Prompts(self._app.prompts, self.tasks)
 
@@ -124,12 +136,16 @@ class WindowApp:
     @cached_property
     def answering(self) -> Answering:
         app = self._app
-        return answering(app.database, app.library, self.generation, app.documents, self.tasks)
+        return answering(
+            app.database, app.library, self.generation, app.documents, app.knowledge, self.tasks
+        )
 
     @cached_property
     def context(self) -> ContextUses:
         app = self._app
-        return context(app.database, app.answers, app.runtime, self.settings, self.tasks)
+        return context(
+            app.database, app.answers, app.runtime, app.knowledge, self.settings, self.tasks
+        )
 
     @cached_property
     def models(self) -> Models:
