@@ -133,6 +133,11 @@ class Collections(QObject):
 
         self._tasks.run(work, have, self.failed.emit, on=COLLECTIONS)
 
+    def look_again_for_embedder(self) -> None:
+        """Find out anew as the models here are others, for whoever has been told before."""
+        if self._embedder is not None:
+            self.look_for_embedder()
+
     def work(self) -> None:
         """Look through the folders, and read what is new; if that goes on already, once more."""
         if self._task is not None:
