@@ -89,7 +89,7 @@ class Knowledge:
             raise CollectionUnknown(
                 f"There is no collection “{called}”.",
                 "It was removed, or was never there.",
-                "Choose one of the list.",
+                "Choose a collection of the list.",
                 terminal="`hearth docs list` shows those that there are.",
             )
         return found
