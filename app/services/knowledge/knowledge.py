@@ -295,8 +295,6 @@ class Knowledge:
                 if only is not None:
                     raise
                 _log.warning("the index of a collection is not up to date: %s", error)
-        if self._embedding is not None and cancel.cancelled:
-            self._embedding.rest(0)
 
     def worked_on_elsewhere(self, collection: str) -> bool:
         """Tell whether another process works on a collection's index just now."""
