@@ -254,9 +254,17 @@ class CollectionIndex:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_FULL:
                 raise disk_full(self._path.parent) from error
-            raise _broken(f"The system says: {error}.") from error
+            if code not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+                raise _broken(f"The system says: {error}.") from error
+            _log.warning("the index of a collection is made anew: %s", error)
+            with self._reading, self._writing:
+                self.close()
+                remove_index(self._path)
+                self._open()
+            raise _broken("Its index was damaged and is made anew; the files are safe.") from error
 
     def _forget_texts(self, left: Iterable[int]) -> None:
         """Remove those of these texts that no file has any more, with their words and vectors."""
@@ -447,11 +455,11 @@ class CollectionIndex:
     def _document(self, sha256: str) -> Document | None:
         with self._read() as db:
             document = self._unpacked.pop(sha256, None)
-            if document is None:
-                row = db.execute("SELECT content FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
-                if row is None:
-                    return None
-                document = _unpacked(row["content"])
+            what = "content" if document is None else "NULL AS content"
+            row = db.execute(f"SELECT {what} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
+            if row is None:
+                return None  # another process may have removed it
+            document = document or _unpacked(row["content"])
             self._unpacked[sha256] = document
             held = sum(len(it.text) for it in self._unpacked.values())
             while held > _UNPACKED and len(self._unpacked) > 1:

@@ -7020,6 +7020,16 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
+      <source>Embedding model</source>
+      <translation>Einbettungsmodell</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Finds passages of your files by their meaning. Empty is the best one that is here, off is none.</source>
+      <translation>Findet Stellen in deinen Dateien nach ihrem Sinn. Leer ist das beste, das hier liegt, off ist keins.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
       <source>Chats kept ready in memory</source>
       <translation>Chats im Speicher bereithalten</translation>
     </message>
@@ -9317,6 +9327,7 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
+      <location filename="../../app/store/collection_index.py" />
       <location filename="../../app/store/search_index.py" />
       <location filename="../../engines/openai/faults.py" />
       <source>Try again in a while.</source>
@@ -9502,7 +9513,9 @@
       <location filename="../../app/presenters/prompts.py" />
       <location filename="../../app/services/engines/installing.py" />
       <location filename="../../app/services/exchange/reading.py" />
+      <location filename="../../app/services/knowledge/looking.py" />
       <location filename="../../app/services/models/collection/removal.py" />
+      <location filename="../../app/store/collection_index.py" />
       <location filename="../../app/store/db.py" />
       <location filename="../../app/store/folder.py" />
       <location filename="../../app/store/search_index.py" />
@@ -10568,6 +10581,122 @@
       <translation>Installiere Hearth neu; deine Chats und Modelle bleiben, wie sie sind.</translation>
     </message>
     <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The embedding model “{0}” is not here.</source>
+      <translation>Das Einbettungsmodell „{0}“ ist nicht hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The passages were turned into vectors by it, and it was deleted or moved since.</source>
+      <translation>Es hat aus den Stellen Vektoren gemacht und wurde seitdem gelöscht oder verschoben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>Download it again, or let another one make new vectors.</source>
+      <translation>Lade es wieder herunter, oder lass ein anderes neue Vektoren machen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>Search by meaning is turned off in the settings.</source>
+      <translation>Die Suche nach dem Sinn ist in den Einstellungen ausgeschaltet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The embedding model “{0}” of the settings is not here.</source>
+      <translation>Das Einbettungsmodell „{0}“ aus den Einstellungen ist nicht hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>There is no embedding model here yet.</source>
+      <translation>Hier gibt es noch kein Einbettungsmodell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is a collection “{0}” already.</source>
+      <translation>Es gibt schon eine Sammlung „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Two collections cannot have the same name.</source>
+      <translation>Zwei Sammlungen können nicht gleich heißen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <location filename="../../app/services/models/manager.py" />
+      <source>Choose another name.</source>
+      <translation>Wähle einen anderen Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>The collection cannot be called like that.</source>
+      <translation>So kann die Sammlung nicht heißen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>A name has 1 to {0} characters; this one has {1}.</source>
+      <translation>Ein Name hat 1 bis {0} Zeichen; dieser hat {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is no collection “{0}”.</source>
+      <translation>Es gibt keine Sammlung „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>It was removed, or was never there.</source>
+      <translation>Sie wurde entfernt oder war nie da.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Choose a collection of the list.</source>
+      <translation>Wähle eine Sammlung aus der Liste.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Search by meaning is not available here.</source>
+      <translation>Die Suche nach dem Sinn gibt es hier nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>{0} cannot be added.</source>
+      <translation>{0} kann nicht hinzugefügt werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is no such file or folder, or the system does not let Hearth see it.</source>
+      <translation>Diese Datei oder diesen Ordner gibt es nicht, oder das System lässt Hearth sie nicht sehen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Check the path.</source>
+      <translation>Prüfe den Pfad.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The collection has {0} files, which is the most; what is further here is left out.</source>
+      <translation>Die Sammlung hat {0} Dateien, mehr geht nicht; was hier noch liegt, bleibt außen vor.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>It is not there.</source>
+      <translation>Es ist nicht da.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The system does not let Hearth open it.</source>
+      <translation>Das System lässt Hearth es nicht öffnen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The folder is empty, and its drive seems to have been taken out.</source>
+      <translation>Der Ordner ist leer; sein Laufwerk wurde anscheinend entfernt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>It is neither a file nor a folder.</source>
+      <translation>Es ist weder eine Datei noch ein Ordner.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/models/catalogue_refresh.py" />
       <source>It was stopped before its turn.</source>
       <translation>Es wurde gestoppt, bevor es an der Reihe war.</translation>
@@ -10979,11 +11108,6 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>Choose another name.</source>
-      <translation>Wähle einen anderen Namen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/manager.py" />
       <source>“{0}” is not on the list.</source>
       <translation>„{0}“ steht nicht in der Liste.</translation>
     </message>
@@ -11206,6 +11330,11 @@
       <location filename="../../app/store/chats.py" />
       <source>Wait until it has ended, or stop it there.</source>
       <translation>Warte, bis sie fertig ist, oder stoppe sie dort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/collection_index.py" />
+      <source>The collection could not be searched.</source>
+      <translation>Die Sammlung konnte nicht durchsucht werden.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />

@@ -365,7 +365,8 @@ class Answers:
             prompt = prompt_of(told, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
-        sources = choose(path[-2].text, files, measure, found)
+        by_meaning = self._grounding.by_meaning(cancel)
+        sources = choose(path[-2].text, files, measure, found, by_meaning)
         return self._told_of(files, sources)
 
     def _with_files(
@@ -385,7 +386,10 @@ class Answers:
             text = prompt_text(question.text, sources, documents)
             return replace(request, messages=(*before, replace(question, text=text)))
 
-        sources = choose(question.text, files, lambda it: model.measure(told(it), cancel), found)
+        by_meaning = self._grounding.by_meaning(cancel)
+        sources = choose(
+            question.text, files, lambda it: model.measure(told(it), cancel), found, by_meaning
+        )
         return told(sources), self._told_of(files, sources)
 
     def _told_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.core.documents import Document
-from app.core.errors import DocumentNotRead
+from app.core.errors import DocumentNotRead, SearchBroken
 from app.core.knowledge import PathTrouble
 from app.store import collection_index
 from app.store.collection_index import CollectionIndex, SeenFile, VectorModel
@@ -185,3 +185,19 @@ def test_an_index_of_another_layout_is_begun_anew(
     monkeypatch.setattr(collection_index, "LAYOUT", collection_index.LAYOUT + 1)
     with closing(CollectionIndex(path)) as index:
         assert index.counts().files == 0
+
+
+def test_an_index_that_is_damaged_while_it_is_open_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    documents = {f"f{n}": attached(f"f{n}", f"number {n} " * 900).document for n in range(40)}
+    with closing(CollectionIndex(path)) as index:
+        keep(index, **documents)
+    with closing(CollectionIndex(path)) as index:
+        with path.open("r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * (path.stat().st_size - 8192))
+        with pytest.raises(SearchBroken, match="made anew"):
+            index.search("Docs", "number", 9)
+        assert index.files() == []
+        keep(index, lease=LEASE)
+        assert names(index, "rent") == ["lease"]

@@ -14,6 +14,7 @@ from app.core.documents import (
     AttachedFile,
     Location,
     LocationKind,
+    Passage,
     PromptSource,
     Section,
     TextSpan,
@@ -236,3 +237,17 @@ def test_as_many_passages_of_collections_are_told_as_fit_the_best_first(context:
 def test_a_file_that_is_attached_is_not_told_again_from_a_collection() -> None:
     sources = choose("Hot?", [SMALL], Model(4096).measure, [passage(SMALL, 1, 1.0)])
     assert [(it.name, it.place) for it in sources] == [("small.txt", 0)]
+
+
+def test_passages_of_attached_files_are_chosen_by_their_meaning_too() -> None:
+    asked: list[Sequence[int]] = []
+
+    def by_meaning(
+        _question: str, parts: Sequence[tuple[AttachedFile, Passage]], likely: Sequence[int]
+    ) -> list[int]:
+        asked.append(likely)
+        return [at for at, (_, it) in enumerate(parts) if it.text == FACT]
+
+    sources = choose("Töpferofen?", [LARGE], Model(4096).measure, by_meaning=by_meaning)
+    assert [(it.name, it.place) for it in sources] == [("large.pdf", 61)]
+    assert asked == [[]], "no word of it is there"
