@@ -270,7 +270,7 @@ def test_a_chat_about_a_collection_knows_its_text(ui: Ui, folder: Path) -> None:
 def test_a_quote_of_a_collection_is_checked_and_opens_its_page(ui: Ui, folder: Path) -> None:
     made(ui, folder)
     ui.click("chatAbout")
-    ui.engine.pieces = ("It says “Oil the pump in October” (manual.pdf, page 2), ", "“never in winter”.")
+    ui.engine.pieces = ("“Oil the pump in October” (manual.pdf, page 2), ", "“never in winter”.")
     ui.ask("When should the pump be oiled?")
     ui.qtbot.waitUntil(lambda: ui.has("showQuotes"))
     assert ui.find(QPushButton, "showQuotes").text() == "2 quotes checked, 1 not found"
