@@ -256,6 +256,7 @@ def test_a_chat_about_a_collection_knows_its_text(ui: Ui, folder: Path) -> None:
     ui.click("chatAbout")
     chip = ui.find(QPushButton, "collectionsChip")
     assert chip.text() == "Documents: Papers"
+    assert "nothing of your documents" in ui.find(Label, "guideBannerText").text()
     ui.ask("When does the lease end?")
     prompt = ui.engine.requests[-1].messages[-1].text
     assert "31 March 2027" in prompt
@@ -265,6 +266,7 @@ def test_a_chat_about_a_collection_knows_its_text(ui: Ui, folder: Path) -> None:
     assert ui.presenters.chat_settings.own(chat).collections == (collection,)
     ui.press("Ctrl+N")
     assert not ui.has("collectionsChip")
+    assert "only knows Hearth" in ui.find(Label, "guideBannerText").text()
 
 
 def test_a_quote_of_a_collection_is_checked_and_opens_its_page(ui: Ui, folder: Path) -> None:
