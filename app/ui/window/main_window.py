@@ -217,9 +217,14 @@ class MainWindow(WindowFrame):
         presenters, page = self.presenters, self.page
         self.notices = DownloadNotices(presenters.downloads, self.notifier, page.isVisible, self)
         self.assistants = AssistantsController(page, self.chooser, presenters, self.notifier, self)
-        self.scratch = ScratchController(self, presenters, self.chooser, self.switching, report)
+        self.scratch = ScratchController(
+            self, presenters, self.chooser, self.switching, report, self
+        )
         self.documents = ChatCollections(
-            page, presenters.collections, presenters.chat_settings, self
+            page,
+            presenters.collections,
+            presenters.chat_settings,
+            partial(self.go_to, "documents"),
         )
         self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
         page.composer.add_to_menu(self.prompts.fill)

@@ -328,3 +328,19 @@ def test_keys_reach_all_that_can_be_pressed(ui: Ui, folder: Path) -> None:
     ui.click("allCollections")
     reached = reached_by_tab(ui, ui.window)
     assert [it.objectName() for it in to_reach(ui.window) if it not in reached] == []
+
+
+def test_a_scratch_chat_is_asked_about_documents_and_leaves_nothing(ui: Ui, folder: Path) -> None:
+    collection = made(ui, folder)
+    ui.press("Ctrl+Shift+N")
+    scratch = ui.window.scratch.shown
+    assert scratch is not None
+    scratch.scratch.chat_settings.set_collections(None, (collection,))
+    with ui.qtbot.waitSignal(scratch.scratch.generation.ended):
+        scratch.page.ask("When does the lease end?")
+    assert "31 March 2027" in ui.engine.requests[-1].messages[-1].text
+    assert not ui.app.chats.chats()
+    scratch.documents.emit()
+    ui.qtbot.waitUntil(lambda: ui.has("documentsPage"))
+    scratch.close_now()
+    ui.qtbot.waitUntil(lambda: ui.window.scratch.shown is None)
