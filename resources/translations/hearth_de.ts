@@ -55,6 +55,12 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents of this chat</source>
+      <translation>Dokumente dieses Chats</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>Search chats</source>
       <translation>Chats durchsuchen</translation>
@@ -263,11 +269,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Larger</source>
       <translation>Größer</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Smaller</source>
       <translation>Kleiner</translation>
     </message>
@@ -334,12 +342,14 @@
     <message>
       <location filename="../../app/ui/activity/activity_page.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
       <source>Lines</source>
       <translation>Zeilen</translation>
     </message>
     <message>
       <location filename="../../app/ui/activity/activity_page.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
       <source>Columns</source>
       <translation>Spalten</translation>
     </message>
@@ -420,6 +430,7 @@
       <location filename="../../app/ui/activity/words.py" />
       <location filename="../../app/ui/desktop/desktop.py" />
       <location filename="../../app/ui/models/download_words.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>{0} %</source>
       <translation>{0} %</translation>
     </message>
@@ -455,6 +466,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -514,6 +526,20 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Documents</source>
+      <translation>Dokumente</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_form.py" />
+      <source>Collections that its chats are asked about.</source>
+      <translation>Sammlungen, aus denen seine Chats antworten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/models/details/own_settings.py" />
       <source>Its answers</source>
       <translation>Seine Antworten</translation>
@@ -534,6 +560,7 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/engines/install_line.py" />
       <location filename="../../app/ui/engines/switch_controller.py" />
@@ -553,6 +580,7 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -593,6 +621,8 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
       <location filename="../../app/ui/desktop/found.py" />
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
       <location filename="../../app/ui/sidebar/exporter.py" />
       <source>Chat</source>
       <translation>Chat</translation>
@@ -705,6 +735,13 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <location filename="../../app/ui/assistants/held_setting.py" />
+      <location filename="../../app/ui/settings/setting_row.py" />
+      <source>Reset</source>
+      <translation>Zurücksetzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <source>No assistant</source>
       <translation>Kein Assistent</translation>
     </message>
@@ -735,14 +772,16 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <location filename="../../app/ui/documents/words.py" />
       <source>{0}, {1}</source>
       <translation>{0}, {1}</translation>
     </message>
     <message>
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <location filename="../../app/ui/assistants/held_setting.py" />
       <location filename="../../app/ui/settings/setting_row.py" />
-      <source>Reset</source>
-      <translation>Zurücksetzen</translation>
+      <source>Reset {0}</source>
+      <translation>{0} zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/held_setting.py" />
@@ -750,12 +789,6 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Automatic</source>
       <translation>Automatisch</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/held_setting.py" />
-      <location filename="../../app/ui/settings/setting_row.py" />
-      <source>Reset {0}</source>
-      <translation>{0} zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/preset_keeper.py" />
@@ -848,6 +881,132 @@
       <translation>Offen lassen</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/citations/card.py" />
+      <source>Checked quotes</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/card.py" />
+      <source>SHA-256 {0}…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>Hide the marks of sentences without a quote</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>Show sentences without a quote</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>{0}. Show them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>No quote to check</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>1 quote checked</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not found: these words stand in none of the files.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>The kept copy is no longer the file that was read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>No copy of the file is kept, only its text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/chat/text/code_buttons.py" />
+      <source>text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not found. Not all files are here any more: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>section {0}</source>
+      <translation>Abschnitt {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>sheet {0}</source>
+      <translation>Blatt {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>chapter {0}</source>
+      <translation>Kapitel {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>message {0}</source>
+      <translation>Nachricht {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} quotes checked</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>all found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not where the answer says, but in {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Found in {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>page {0}</source>
+      <translation>Seite {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>slide {0}</source>
+      <translation>Folie {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} elsewhere</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} not found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -895,6 +1054,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
       <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -1100,6 +1260,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
       <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/engines/vllm_card.py" />
@@ -1556,13 +1717,18 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/guide_banner.py" />
-      <source>You are talking to the built-in guide, a tiny model that only knows Hearth.</source>
-      <translation>Hier antwortet der eingebaute Guide, ein winziges Modell, das nur Hearth kennt.</translation>
+      <source>Get a real model</source>
+      <translation>Richtiges Modell holen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/guide_banner.py" />
-      <source>Get a real model</source>
-      <translation>Richtiges Modell holen</translation>
+      <source>The built-in guide knows Hearth alone, and nothing of your documents.</source>
+      <translation>Der eingebaute Guide kennt nur Hearth und nichts aus deinen Dokumenten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/guide_banner.py" />
+      <source>You are talking to the built-in guide, a tiny model that only knows Hearth.</source>
+      <translation>Hier antwortet der eingebaute Guide, ein winziges Modell, das nur Hearth kennt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/header.py" />
@@ -1588,11 +1754,6 @@
       <location filename="../../app/ui/chat/offline_switch.py" />
       <source>Online</source>
       <translation>Online</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/text/code_buttons.py" />
-      <source>text</source>
-      <translation>Text</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/text/code_buttons.py" />
@@ -2567,16 +2728,6 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>{0} B</source>
-      <translation>{0} B</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/words.py" />
-      <source>{0} kB</source>
-      <translation>{0} kB</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/words.py" />
       <source>{0} by {1}</source>
       <translation>{0} über {1}</translation>
     </message>
@@ -2735,6 +2886,440 @@
       <location filename="../../app/ui/desktop/tray.py" />
       <source>Open Hearth</source>
       <translation>Hearth öffnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>State</source>
+      <translation>Stand</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Go on reading {0}</source>
+      <translation>{0} weiterlesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Pause reading {0}</source>
+      <translation>Lesen von {0} anhalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Reading {0}</source>
+      <translation>{0} wird gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>New chat about {0}</source>
+      <translation>Neuer Chat über {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Open {0}</source>
+      <translation>{0} öffnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_choice.py" />
+      <source>No collections yet. They are made on the page “Documents”.</source>
+      <translation>Noch keine Sammlungen. Du legst sie auf der Seite „Dokumente“ an.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Hearth reads them where they are, and looks for changes by itself. It never moves, changes or deletes them.</source>
+      <translation>Hearth liest sie, wo sie liegen, und bemerkt Änderungen von selbst. Es verschiebt, ändert und löscht sie nie.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>New collection</source>
+      <translation>Neue Sammlung</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Such as “Contracts”</source>
+      <translation>Etwa „Verträge“</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add a folder…</source>
+      <translation>Ordner hinzufügen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add files…</source>
+      <translation>Dateien hinzufügen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Make the collection</source>
+      <translation>Sammlung anlegen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Rename the collection</source>
+      <translation>Sammlung umbenennen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Files and folders</source>
+      <translation>Dateien und Ordner</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Leave {0} out</source>
+      <translation>{0} weglassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>And {0} more.</source>
+      <translation>Und {0} weitere.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Add a folder or some files: PDF, Word, Excel, PowerPoint, e-books, e-mail, web pages or text. Hearth reads them on this computer and finds the passages for each question. Your files stay where they are, as they are.</source>
+      <translation>Füge einen Ordner oder einige Dateien hinzu: PDF, Word, Excel, PowerPoint, E-Books, E-Mails, Webseiten oder Text. Hearth liest sie auf diesem Computer und findet zu jeder Frage die passenden Stellen. Deine Dateien bleiben, wo und wie sie sind.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Ask about your own documents</source>
+      <translation>Frag deine eigenen Dokumente</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Or drop them here.</source>
+      <translation>Oder zieh sie hierher.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Drop to make a collection of them.</source>
+      <translation>Loslassen, um daraus eine Sammlung zu machen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add a folder or some files, or drop them here.</source>
+      <translation>Füge einen Ordner oder Dateien hinzu, oder zieh sie hierher.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All collections</source>
+      <translation>Alle Sammlungen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Go on reading</source>
+      <translation>Weiterlesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Pause</source>
+      <translation>Anhalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>More for this collection</source>
+      <translation>Mehr zu dieser Sammlung</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Reading the files</source>
+      <translation>Die Dateien werden gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Search in this collection</source>
+      <translation>In dieser Sammlung suchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Try it: a question or a few words</source>
+      <translation>Probier es aus: eine Frage oder ein paar Wörter</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Files that are shown</source>
+      <translation>Welche Dateien gezeigt werden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Filter the files</source>
+      <translation>Dateien filtern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Filter by name</source>
+      <translation>Nach Namen filtern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Show in its folder</source>
+      <translation>Im Ordner zeigen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All files could be read.</source>
+      <translation>Alle Dateien konnten gelesen werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Drop to add them to this collection.</source>
+      <translation>Loslassen, um sie dieser Sammlung hinzuzufügen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Take {0} out of the collection</source>
+      <translation>{0} aus der Sammlung nehmen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Rename…</source>
+      <translation>Umbenennen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Look for changes now</source>
+      <translation>Jetzt nach Änderungen suchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Remove…</source>
+      <translation>Entfernen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Files</source>
+      <translation>Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All files</source>
+      <translation>Alle Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Not read</source>
+      <translation>Nicht gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Files that could not be read</source>
+      <translation>Dateien, die nicht gelesen werden konnten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/models/here_words.py" />
+      <source>Added</source>
+      <translation>Hinzugefügt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Folders and files that you added</source>
+      <translation>Ordner und Dateien, die du hinzugefügt hast</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>No file’s name contains “{0}”.</source>
+      <translation>Kein Dateiname enthält „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>All documents…</source>
+      <translation>Alle Dokumente …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Add documents…</source>
+      <translation>Dokumente hinzufügen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>{0} collections</source>
+      <translation>{0} Sammlungen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents: {0}</source>
+      <translation>Dokumente: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents of this chat: {0}</source>
+      <translation>Dokumente dieses Chats: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>“{0}” is no longer in the collection. It was not changed.</source>
+      <translation>„{0}“ ist nicht mehr in der Sammlung. Geändert wurde nichts daran.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>New collection…</source>
+      <translation>Neue Sammlung …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>Hearth forgets what it has read, and chats can no longer be asked about it. Your files are not deleted; they stay where they are.</source>
+      <translation>Hearth vergisst, was es gelesen hat, und Chats können nicht mehr daraus antworten. Deine Dateien werden nicht gelöscht; sie bleiben, wo sie sind.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>Remove “{0}”?</source>
+      <translation>„{0}“ entfernen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>File</source>
+      <translation>Datei</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>Size</source>
+      <translation>Größe</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>Files of the collection</source>
+      <translation>Dateien der Sammlung</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/passage_list.py" />
+      <source>Show the place: {0}</source>
+      <translation>Die Stelle zeigen: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/passage_list.py" />
+      <source>No passage suits “{0}”. Try other words.</source>
+      <translation>Keine Stelle passt zu „{0}“. Versuch es mit anderen Wörtern.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/picking.py" />
+      <source>Add files</source>
+      <translation>Dateien hinzufügen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/picking.py" />
+      <source>Add a folder</source>
+      <translation>Ordner hinzufügen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>{0} also finds what is said in other words, or in another language.</source>
+      <translation>{0} findet auch, was in anderen Worten oder in einer anderen Sprache dasteht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>With an embedding model, Hearth also finds what is said in other words, or in another language.</source>
+      <translation>Mit einem Embedding-Modell findet Hearth auch, was in anderen Worten oder in einer anderen Sprache dasteht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Search by words and by meaning</source>
+      <translation>Suche nach Wörtern und nach Bedeutung</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Search by words alone</source>
+      <translation>Suche nur nach Wörtern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Get {0} ({1})</source>
+      <translation>{0} holen ({1})</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Paused</source>
+      <translation>Angehalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Looking through the folders…</source>
+      <translation>Die Ordner werden durchgesehen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>No files yet</source>
+      <translation>Noch keine Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Left out, as they are no documents: {0}.</source>
+      <translation>Ausgelassen, weil es keine Dokumente sind: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>The index takes {0} on the disk.</source>
+      <translation>Der Index belegt {0} auf der Festplatte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>1 file</source>
+      <translation>1 Datei</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>1 could not be read</source>
+      <translation>1 konnte nicht gelesen werden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>Waiting</source>
+      <translation>Wartet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read</source>
+      <translation>Gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0}, all read</source>
+      <translation>{0}, alles gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} of {1} files are read; answers know those.</source>
+      <translation>{0} von {1} Dateien sind gelesen; nur diese kennen die Antworten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>{0} files</source>
+      <translation>{0} Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} could not be read</source>
+      <translation>{0} konnten nicht gelesen werden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0}, all read. Search by meaning: {1} % ready</source>
+      <translation>{0}, alles gelesen. Suche nach Bedeutung: {1} % bereit</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Reading: {0} of {1} files</source>
+      <translation>Gelesen: {0} von {1} Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Paused: {0} of {1} files are read</source>
+      <translation>Angehalten: {0} von {1} Dateien sind gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read, {0} pages are pictures</source>
+      <translation>Gelesen, {0} Seiten sind Bilder</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/advice_card.py" />
@@ -3758,6 +4343,16 @@
       <translation>1 Token</translation>
     </message>
     <message>
+      <location filename="../../app/ui/look/format.py" />
+      <source>{0} B</source>
+      <translation>{0} B</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/look/format.py" />
+      <source>{0} kB</source>
+      <translation>{0} kB</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/models/chooser.py" />
       <location filename="../../app/ui/models/model_picker.py" />
       <source>Use for new chats too</source>
@@ -3893,12 +4488,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>File</source>
-      <translation>Datei</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/details_page.py" />
       <source>Check the file</source>
       <translation>Datei prüfen</translation>
     </message>
@@ -3927,11 +4516,6 @@
       <location filename="../../app/ui/models/details/details_page.py" />
       <source>Reading its file…</source>
       <translation>Datei wird gelesen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/details_page.py" />
-      <source>{0} files</source>
-      <translation>{0} Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -4048,11 +4632,6 @@
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <source>Change {0} itself?</source>
       <translation>{0} selbst ändern?</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Files</source>
-      <translation>Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -4706,11 +5285,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>Waiting</source>
-      <translation>Wartet</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/download_words.py" />
       <source>Trying again</source>
       <translation>Neuer Versuch</translation>
     </message>
@@ -4959,11 +5533,6 @@
       <location filename="../../app/ui/models/here_words.py" />
       <source>Built in</source>
       <translation>Eingebaut</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/here_words.py" />
-      <source>Added</source>
-      <translation>Hinzugefügt</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
@@ -5400,6 +5969,21 @@
     </message>
     <message>
       <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>What are these documents about?</source>
+      <translation>Worum geht es in diesen Dokumenten?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>Which dates and deadlines do they name?</source>
+      <translation>Welche Termine und Fristen nennen sie?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
+      <source>What matters most in them? Quote it</source>
+      <translation>Was ist darin am wichtigsten? Zitiere es</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/onboarding/welcome.py" />
       <source>Write a Python script that sorts photos by date</source>
       <translation>Schreib ein Python-Skript, das Fotos nach Datum sortiert</translation>
     </message>
@@ -5466,6 +6050,7 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Text</source>
       <translation>Text</translation>
     </message>
@@ -6159,6 +6744,71 @@
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>No chat contains “{0}”.</source>
       <translation>Kein Chat enthält „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Previous page</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Next page</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Fit to the window</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>100 %</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Show in its own size</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Show the page's text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>No copy of the file is kept, so this is its text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>There is nothing to look at in this file.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The picture cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The kept copy is no longer the file that was read. This is the text of that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>There is no text here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The words stand on this page, but where exactly is not certain.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>{0} · {1} of {2}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
@@ -8525,6 +9175,11 @@
       <translation>tls ssl https verschlüsselung privat api schnittstelle</translation>
     </message>
     <message>
+      <location filename="../../app/documents/pages.py" />
+      <source>A page of {0} cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/documents/reader.py" />
       <source>{0} cannot be read.</source>
       <translation>{0} kann nicht gelesen werden.</translation>
@@ -8561,23 +9216,53 @@
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>It is a picture, and has no text.</source>
-      <translation>Sie ist ein Bild und hat keinen Text.</translation>
+      <source>It is a picture of a kind that Hearth does not read.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>Add a document with text, or type what your question is about.</source>
-      <translation>Fügen Sie ein Dokument mit Text hinzu, oder schreiben Sie, worum es geht.</translation>
+      <source>Save it as JPEG or PNG in its own program, and add that.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>It is not a document whose text Hearth knows how to read.</source>
-      <translation>Sie ist kein Dokument, dessen Text Hearth lesen kann.</translation>
+      <source>It is a sound of a kind that Hearth does not read.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>Save it as PDF, DOCX or plain text in its own program, and add that.</source>
-      <translation>Speichern Sie sie in ihrem eigenen Programm als PDF, DOCX oder reinen Text, und fügen Sie diese Datei hinzu.</translation>
+      <source>Save it as WAV, MP3 or FLAC in its own program, and add that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It has more than 200 million pixels.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Make it smaller in its own program, or cut out what your question is about.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It lasts longer than an hour, or takes more than 64 MB.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Cut out the part that your question is about, or save it as MP3 or FLAC.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is no document, picture or sound that Hearth knows how to read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as PDF, DOCX, JPEG or plain text in its own program, and add that.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
@@ -10027,6 +10712,21 @@
       <translation>Wähle einen anderen Namen, etwa „Editor“.</translation>
     </message>
     <message>
+      <location filename="../../app/services/documents.py" />
+      <source>{0} cannot be attached.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>It is a folder, and a message takes files.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>Choose those files in it that your question is about.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/services/downloads/entries.py" />
       <source>There is no download “{0}”.</source>
       <translation>Es gibt keinen Download „{0}“.</translation>
@@ -11157,6 +11857,21 @@
       <translation>Korrigiere oder entferne sie.</translation>
     </message>
     <message>
+      <location filename="../../app/services/pages.py" />
+      <source>{0} cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/pages.py" />
+      <source>The file is not kept any more; it went with the messages that it belonged to.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/pages.py" />
+      <source>Attach it again.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/services/setting_checks.py" />
       <source>A model has to be named.</source>
       <translation>Ein Modell muss genannt werden.</translation>
@@ -11335,6 +12050,11 @@
       <location filename="../../app/store/collection_index.py" />
       <source>The collection could not be searched.</source>
       <translation>Die Sammlung konnte nicht durchsucht werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/collection_index.py" />
+      <source>Its index was damaged and is made anew; the files are safe.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -11882,6 +12602,7 @@
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/guided.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>nothing about the reason</source>
       <translation>nichts über den Grund</translation>
     </message>
@@ -11889,6 +12610,7 @@
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/guided.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>llama.cpp says: {0}.</source>
       <translation>llama.cpp sagt: {0}.</translation>
     </message>
@@ -12055,6 +12777,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <source>It takes no pictures and no sounds. {0} {1}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
       <source>The model cannot answer.</source>
       <translation>Das Modell kann nicht antworten.</translation>
     </message>
@@ -12101,6 +12828,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <source>The projector “{0}” cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/placing.py" />
       <source>“{0}” could not be loaded.</source>
       <translation>„{0}“ ließ sich nicht laden.</translation>
@@ -12110,6 +12842,17 @@
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>Try another model, or update Hearth.</source>
       <translation>Versuche ein anderes Modell oder aktualisiere Hearth.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>The llama.cpp in this version does not know its kind, “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/model.py" />
+      <source>Download the file again, or get it from another place.</source>
+      <translation>Lade die Datei noch einmal herunter oder hol sie von woanders.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12164,9 +12907,28 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/model.py" />
-      <source>Download the file again, or get it from another place.</source>
-      <translation>Lade die Datei noch einmal herunter oder hol sie von woanders.</translation>
+      <source>There is not enough memory for the projector “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>The model sees and hears with it, and it needs more than is free.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>Close other programs, or choose a smaller model or context.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>It was made for another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>Get the projector of this very model.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12724,6 +13486,106 @@
       <translation>gab auf</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model cannot hear sounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has no projector for sounds, or that one was not loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Choose a model that hears, or get this model's projector; or leave the sound out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound cannot be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It is damaged or cut off, or no WAV, MP3 or FLAC.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Save it again as WAV or MP3, or leave it out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model cannot see pictures.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has no projector for pictures, or that one was not loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Choose a model that sees, or get this model's projector; or leave the picture out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture cannot be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It is damaged or cut off, or no PNG, JPEG, BMP or GIF.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Save it again as PNG or JPEG, or leave it out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model could not look at a picture, or hear a sound.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Try it again; if that does not help, leave it out of the message.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound is too long.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} minutes; at most {1} are heard.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Cut it into shorter ones.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture is too large.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} × {1} pixels; at most {2} are read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Make it smaller, or take a part of it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>There is nothing to go on from.</source>
       <translation>Es gibt nichts, woran sich anknüpfen ließe.</translation>
@@ -12752,6 +13614,16 @@
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>Write a message, or choose another model.</source>
       <translation>Schreib eine Nachricht oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>The model's chat template cannot be used with pictures or sounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>It leaves them out of the prompt.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
@@ -12808,6 +13680,11 @@
       <location filename="../../engines/vllm/mtp_status.py" />
       <source>MTP is off, as chosen.</source>
       <translation>MTP ist aus, wie gewählt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <source>MTP is off for this answer: what guesses ahead knows no pictures and no sounds.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
