@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -40,18 +39,12 @@ FIRST_MS: Final = 4_000
 AGAIN_MS: Final = 10 * 60_000
 """How often the folders are looked through for changes."""
 
-RESTS_MS: Final = 60_000
-_RESTS_AFTER_S: Final = 300.0
-"""How long the embedding model stays in memory without a question."""
-
 _MOST: Final = 10
 """Passages that a search brings."""
 
 _LONGEST_REST_S: Final = 1.0
 
 T = TypeVar("T")
-
-_log = logging.getLogger(__name__)
 
 
 class Collections(QObject):
@@ -93,8 +86,7 @@ class Collections(QObject):
         self._soon = self._timer(EVERY_MS, self.look, single=True)
         self._first = self._timer(FIRST_MS, self.work, single=True)
         self._again = self._timer(AGAIN_MS, self.work)
-        self._rests = self._timer(RESTS_MS, self._rest)
-        for timer in (self._first, self._again, self._rests):
+        for timer in (self._first, self._again):
             timer.start()
         tasks.closing.connect(self._close)
 
@@ -132,6 +124,11 @@ class Collections(QObject):
                 self.work()
 
         self._tasks.run(work, have, self.failed.emit, on=COLLECTIONS)
+
+    def look_again_for_embedder(self) -> None:
+        """Find out anew as the models here are others, for whoever has been told before."""
+        if self._embedder is not None:
+            self.look_for_embedder()
 
     def work(self) -> None:
         """Look through the folders, and read what is new; if that goes on already, once more."""
@@ -291,16 +288,6 @@ class Collections(QObject):
         self._worked()
         self.failed.emit(error)
 
-    def _rest(self) -> None:
-        """Give the memory of the embedding model back when nobody has needed it for a while."""
-        if self._embedder is not None or self.states:
-            self._tasks.run(
-                lambda: self._knowledge().rest(_RESTS_AFTER_S),
-                lambda _: None,
-                lambda error: _log.warning("the embedding model was not unloaded: %s", error),
-                on=INDEXING,
-            )
-
     def _timer(self, ms: int, act: Callable[[], object], *, single: bool = False) -> QTimer:
         timer = QTimer(self)
         timer.setInterval(ms)
@@ -309,5 +296,5 @@ class Collections(QObject):
         return timer
 
     def _close(self) -> None:
-        for timer in (self._soon, self._first, self._again, self._rests):
+        for timer in (self._soon, self._first, self._again):
             timer.stop()

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from app.presenters.suggestions import Suggestions
     from app.presenters.system import SystemService
     from app.presenters.tasks import Tasks
+    from app.presenters.viewing import Viewing
     from app.services.guides import Guides
 
 
@@ -48,7 +49,7 @@ class WindowPresenters(Protocol):
 
     data_folder and log_file are shown to the user, never opened by the window. stays_offline: this
     run stays offline, whatever the settings say. open_scratch: makes a chat of which nothing is
-    kept. tasks: for drawing that would hold up the window.
+    kept. tasks: for drawing that would hold up the window. viewing: of files of collections.
     """
 
     @property
@@ -61,6 +62,8 @@ class WindowPresenters(Protocol):
     def chat_settings(self) -> ChatSettings: ...
     @property
     def collections(self) -> Collections: ...
+    @property
+    def viewing(self) -> Viewing: ...
     @property
     def prompts(self) -> Prompts: ...
     @property

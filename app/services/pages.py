@@ -1,17 +1,36 @@
-"""Opens attached files to be looked at, and has their pages drawn."""
+"""Opens files to be looked at, and has their pages drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from app.core.documents import Location, Section, TextSpan
+from app.core.citations import CopyState
+from app.core.documents import Document, Location, Section, TextSpan
 from app.core.errors import DocumentGone
 from app.core.pages import DrawnPage, OpenedFile
-from app.services.documents import Documents
-from app.store.documents import DocumentStore
 from engines.cancel import CancelToken
+
+
+class Texts(Protocol):
+    """Has the text of files; see `app.services.answers.grounding.Grounding`."""
+
+    def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
+        """Return documents by their hashes; missing ones are left out."""
+        ...
+
+
+class Originals(Protocol):
+    """Has the files themselves; see `app.services.originals.FileOriginals`."""
+
+    def state_of(self, sha256: str) -> CopyState:
+        """Tell whether a file is still what was read."""
+        ...
+
+    def copy_of(self, sha256: str) -> Path | None:
+        """Return where a file lies; None where it is not there."""
+        ...
 
 
 class Drawer(Protocol):
@@ -31,19 +50,19 @@ class Drawer(Protocol):
 
 
 class Pages:
-    """Shows what is kept of attached files. Qt-free; from any thread."""
+    """Shows attached files and those of collections. Qt-free; from any thread."""
 
-    def __init__(self, store: DocumentStore, documents: Documents, drawer: Drawer) -> None:
-        self._store = store
-        self._documents = documents
+    def __init__(self, texts: Texts, originals: Originals, drawer: Drawer) -> None:
+        self._texts = texts
+        self._originals = originals
         self._drawer = drawer
 
     def open(self, sha256: str, name: str) -> OpenedFile:
         """Open what is kept of a file. Raises DocumentGone."""
-        document = self._store.documents([sha256]).get(sha256)
+        document = self._texts.documents([sha256]).get(sha256)
         if document is None:
             raise _gone(name)
-        return OpenedFile(name, document, self._documents.state_of(sha256))
+        return OpenedFile(name, document, self._originals.state_of(sha256))
 
     def draw(
         self,
@@ -57,7 +76,7 @@ class Pages:
 
         Raises DocumentGone, DocumentNotRead and Cancelled.
         """
-        path = self._documents.copy_of(file.document.sha256)
+        path = self._originals.copy_of(file.document.sha256)
         if path is None:
             raise _gone(file.name)
         section = file.document.sections[place.number - 1]

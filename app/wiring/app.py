@@ -228,17 +228,14 @@ class App:
                 key=lambda it: sizes[it].variants[0].gb.value,
             )
 
-        llama = LlamaLoader(
-            self._llama,
-            lambda: self.fitting,
-            self.advise,
-            lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
-        )
-        embedding = Embedding(
-            self.library, Runtime({"llamacpp": llama}), self.settings.read, offers
-        )
+        embedding = Embedding(self.library, self.embedding_runtime, self.settings.read, offers)
         store = CollectionStore(self.database)
         return Knowledge(store, self.folder.knowledge, DocumentReader().many, embedding)
+
+    @once
+    def embedding_runtime(self) -> Runtime:
+        """The engine of the embedding model, so that it is loaded beside the chat's."""
+        return Runtime({"llamacpp": self._llama_loader()})
 
     # The network
 
@@ -442,16 +439,19 @@ class App:
 
     @once
     def runtime(self) -> Runtime:
-        llama = LlamaLoader(
+        vllm = self.vllm.loads(self.choice.depth_for)
+        llama = self._llama_loader()
+        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime.requests.on_end(self.tracing.take)
+        return runtime
+
+    def _llama_loader(self) -> LlamaLoader:
+        return LlamaLoader(
             self._llama,
             lambda: self.fitting,
             self.advise,
             lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
         )
-        vllm = self.vllm.loads(self.choice.depth_for)
-        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
-        runtime.requests.on_end(self.tracing.take)
-        return runtime
 
     def _llama(self) -> LlamaCppEngine:
         from engines.llamacpp.engine import LlamaCppEngine

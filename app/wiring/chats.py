@@ -32,6 +32,7 @@ from app.services.answers.grounding import Grounding
 from app.services.answers.senses import ProjectorOf
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
+from app.services.originals import FileOriginals
 from app.services.pages import Pages
 from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
@@ -83,19 +84,20 @@ def answering(
     generation: Generation,
     grounding: Grounding,
     documents: Documents,
+    knowledge: Knowledge,
     tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
-    store = DocumentStore(database)
-    citing = Citing(grounding, documents.state_of)
+    originals = FileOriginals(documents, knowledge)
+    citing = Citing(grounding, originals.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
         ModelThinking(library, tasks),
-        DraftFiles(DraftStore(database), store, documents, tasks),
+        DraftFiles(DraftStore(database), DocumentStore(database), documents, tasks),
         Citations(citing, tasks),
-        Viewing(Pages(store, documents, PageDrawer()), tasks),
+        Viewing(Pages(grounding, originals, PageDrawer()), tasks),
     )
 
 
@@ -151,7 +153,13 @@ def scratch(
         ),
         generation=generation,
         answering=answering(
-            database, library, generation, grounding, Documents(DocumentReader(), None), tasks
+            database,
+            library,
+            generation,
+            grounding,
+            Documents(DocumentReader(), None),
+            knowledge,
+            tasks,
         ),
         chat_settings=ChatSettings(
             own,

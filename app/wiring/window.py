@@ -32,6 +32,9 @@ from app.wiring.chats import answering, context, in_background, scratch
 from app.wiring.shipped import GUIDES
 from app.wiring.vllm import system
 
+_EMBEDDER_IDLE = 5
+"""Minutes without a search after which the embedding model is unloaded."""
+
 if TYPE_CHECKING:
     from app.presenters.activity import Activity
     from app.presenters.answering import Answering
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from app.presenters.same_answer import SameAnswer
     from app.presenters.scratch import Scratch
     from app.presenters.server_list import ServerList
+    from app.presenters.viewing import Viewing
     from app.services.guides import Guides
 
 
@@ -69,6 +73,7 @@ class WindowApp:
         tasks.closing.connect(app.gate.hang_up)
         settings.changed.connect(lambda now: app.gate.leave_outside() if now.offline else None)
         IdleStop(app.runtime, lambda: settings.current.vllm_idle, tasks, parent=tasks)
+        IdleStop(app.embedding_runtime, lambda: _EMBEDDER_IDLE, tasks, tasks, "llamacpp")
         self._background = in_background(app.chats, app.runtime, app.snapshots, self, tasks)
 
     @property
@@ -110,8 +115,19 @@ class WindowApp:
             lambda: app.runtime.queue.in_use("llamacpp"),
             self.tasks,
         )
-        self.models.listed.connect(collections.look_for_embedder)
+        self.models.listed.connect(collections.look_again_for_embedder)
         return collections
+
+    @cached_property
+    def viewing(self) -> Viewing:
+        from app.documents.pages import PageDrawer
+        from app.presenters.viewing import Viewing
+        from app.services.originals import FileOriginals
+        from app.services.pages import Pages
+
+        app = self._app
+        originals = FileOriginals(app.documents, app.knowledge)
+        return Viewing(Pages(app.knowledge, originals, PageDrawer()), self.tasks)
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -125,7 +141,13 @@ class WindowApp:
     def answering(self) -> Answering:
         app = self._app
         return answering(
-            app.database, app.library, self.generation, app.grounding, app.documents, self.tasks
+            app.database,
+            app.library,
+            self.generation,
+            app.grounding,
+            app.documents,
+            app.knowledge,
+            self.tasks,
         )
 
     @cached_property

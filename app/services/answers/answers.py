@@ -383,7 +383,8 @@ class Answers:
             prompt = prompt_of(told, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
-        sources = choose(path[-2].text, files, measure, taken_by(model.loaded), found)
+        by_meaning = self._grounding.by_meaning(cancel)
+        sources = choose(path[-2].text, files, measure, taken_by(model.loaded), found, by_meaning)
         return self._told_of(files, sources)
 
     def _with_files(
@@ -409,7 +410,8 @@ class Answers:
         def measure(sources: Sequence[PromptSource]) -> Measured:
             return model.measure(told(sources), cancel)
 
-        sources = choose(question.text, files, measure, taken_by(model.loaded), found)
+        by_meaning = self._grounding.by_meaning(cancel)
+        sources = choose(question.text, files, measure, taken_by(model.loaded), found, by_meaning)
         return told(sources), self._told_of(files, sources)
 
     def _told_of(

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.presenters.window import WindowPresenters
 from app.ui.engines.switch_controller import EngineSwitchController
 from app.ui.models.chooser import ModelChooser
+from app.ui.navigation import Navigation
 
 if TYPE_CHECKING:
     from app.ui.assistants.scratch_window import ScratchWindow
@@ -29,6 +30,7 @@ class ScratchController(QObject):
         chooser: ModelChooser,
         switching: EngineSwitchController,
         report: Callable[[BaseException], str],
+        navigation: Navigation,
     ) -> None:
         """Begin. window: the one that the scratch chat closes with."""
         super().__init__(window)
@@ -38,6 +40,7 @@ class ScratchController(QObject):
         self._chooser = chooser
         self._switching = switching
         self._report = report
+        self._navigation = navigation
         window.installEventFilter(self)
 
     def open(self) -> None:
@@ -59,6 +62,7 @@ class ScratchController(QObject):
             )
             self.shown.page.transcript.save.connect(saving.ask_for_code)
             self._chooser.shown.connect(self.shown.show_place)
+            self.shown.documents.connect(self._show_documents)
             self.shown.gone.connect(self._gone)
         self.shown.show()
         self.shown.raise_()
@@ -81,6 +85,11 @@ class ScratchController(QObject):
                 event.ignore()
                 return True
         return super().eventFilter(watched, event)
+
+    def _show_documents(self) -> None:
+        """Show the page of documents, in the window that has it."""
+        self._window.activateWindow()
+        self._navigation.go_to("documents")
 
     def _gone(self) -> None:
         self.shown = None

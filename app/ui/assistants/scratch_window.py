@@ -17,6 +17,7 @@ from app.ui.chat.page_actions import page_actions
 from app.ui.chat.text.pictures import Pictures
 from app.ui.desktop.drops import Drops
 from app.ui.desktop.keys import add_actions, give_keys
+from app.ui.documents.chat_collections import ChatCollections
 from app.ui.look.icons import app_icon
 from app.ui.look.theme import GRID
 from app.ui.models.chooser import ModelChooser
@@ -38,10 +39,11 @@ class ScratchWindow(QMainWindow):
     """A window of its own, so that what is done in the other one never reaches it.
 
     Its place, its size and its title are not kept, and say nothing of the chat. gone(): it has
-    closed, and its chat is forgotten.
+    closed, and its chat is forgotten. documents(): their page is wanted.
     """
 
     gone = Signal()
+    documents = Signal()
 
     def __init__(
         self,
@@ -82,6 +84,9 @@ class ScratchWindow(QMainWindow):
         Pictures(scratch.tasks, self.page.transcript)
         self._prompts = PromptUse(presenters.prompts, self.page.composer.edit, self.page.transcript)
         self.page.composer.add_to_menu(self._prompts.fill)
+        self._documents = ChatCollections(
+            self.page, presenters.collections, scratch.chat_settings, self.documents.emit
+        )
         self.chooser = ModelChooser(
             presenters.models,
             presenters.loaded,
@@ -183,6 +188,7 @@ class ScratchWindow(QMainWindow):
             **page_actions(page),
             "escape": page.stop,
             "insert_prompt": self._prompts.open,
+            "chat_documents": self._documents.open_menu,
         }
         add_actions(self, does)
         give_keys(self, settings.shortcuts)

@@ -30,11 +30,8 @@ class GuideBanner(QWidget):
         across.addStretch(1)
         panel = Panel("banner", "guideBannerPanel", across=True, margins=(1.5, 1, 1, 1))
         panel.setMaximumWidth(COLUMN)
-        text = Label(
-            self.tr("You are talking to the built-in guide, a tiny model that only knows Hearth."),
-            wrap=True,
-            name="guideBannerText",
-        )
+        self._text = text = Label("", wrap=True, name="guideBannerText")
+        self.show_documents(False)
         text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         button = LabelledButton(
             "box", self.tr("Get a real model"), "getModel", look="link", tone="accent_text"
@@ -47,6 +44,16 @@ class GuideBanner(QWidget):
         panel.box.addWidget(button)
         across.addWidget(panel, 1000)
         across.addStretch(1)
+
+    def show_documents(self, asked: bool) -> None:
+        """Say what the guide does not know. asked: the chat is asked about documents."""
+        if asked:
+            words = self.tr("The built-in guide knows Hearth alone, and nothing of your documents.")
+        else:
+            words = self.tr(
+                "You are talking to the built-in guide, a tiny model that only knows Hearth."
+            )
+        self._text.setText(words)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 
 from app.presenters.chat_settings import ChatSettings
@@ -9,18 +11,17 @@ from app.presenters.collections import Collections
 from app.ui.chat.chat_page import ChatPage
 from app.ui.documents.collections_chip import CollectionsChip
 from app.ui.documents.words import reading_of
-from app.ui.navigation import Navigation
 
 
 class ChatCollections(QObject):
-    """Stands between the chip at the composer and the presenters."""
+    """Stands between the chip at the composer and the presenters. show_all: shows their page."""
 
     def __init__(
         self,
         page: ChatPage,
         collections: Collections,
         chat_settings: ChatSettings,
-        navigation: Navigation,
+        show_all: Callable[[], object],
     ) -> None:
         super().__init__(page)
         self._page = page
@@ -32,7 +33,7 @@ class ChatCollections(QObject):
         composer.add_to_menu(lambda menu: self._chip.fill(menu) if self._chip.isHidden() else None)
         composer.order_tabs()
         self._chip.chosen.connect(self._choose)
-        self._chip.manage.connect(lambda: navigation.go_to("documents"))
+        self._chip.manage.connect(show_all)
         page.shown.connect(self.show)
         chat_settings.changed.connect(self.show)
         collections.changed.connect(self.show)

@@ -107,7 +107,10 @@ class CollectionPage(PartPage):
         self._halt.redraw("play" if paused else "pause", words)
         self._halt.setVisible(at_work or paused)
         self._chat.setEnabled(known)
+        waited = self._search_box.isHidden() and self._add_folder.hasFocus()
         self._search_box.setVisible(state.passages > 0)
+        if waited and state.passages:
+            self.focus()
         self._facts.setText("\n".join(facts(state)))
         self._facts.setVisible(bool(self._facts.text()))
         self._show_sources(state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from app.core.models.downloads import Download
     from app.core.models.offers import Offer
+    from app.ui.viewer.file_viewer import FileViewer
 
 
 _FILES_MS = 5_000
@@ -251,9 +252,14 @@ class DocumentsPage(QWidget):
         self._collections.search(collection, words, have, self._notifier.error)
 
     def _open_passage(self, found: FoundPassage) -> None:
-        from app.ui.documents.passage_dialog import PassageDialog
+        self._viewer.show_file(found.document, found.file, (found.span,))
 
-        PassageDialog(found, self.window()).open()
+    @cached_property
+    def _viewer(self) -> FileViewer:
+        """The window in which files of collections are looked at."""
+        from app.ui.viewer.file_viewer import FileViewer
+
+        return FileViewer(self._presenters.viewing, self._notifier, self)
 
     def _get(self, offer: Offer) -> None:
         def queued(download: Download) -> None:

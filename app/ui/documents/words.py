@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.documents import Location, LocationKind
 from app.core.knowledge import CollectionState, IndexedFile, IndexProgress
+from app.ui.chat.citations.words import place_words
 from app.ui.look.format import figure, small_size
 from app.ui.look.language import translated
 
@@ -105,21 +106,10 @@ def file_state(file: IndexedFile) -> str:
 
 def passage_place(file: str, place: Location) -> str:
     """Name the place of a passage: its file, and where in it."""
-    return ", ".join(filter(None, [PurePath(file).name, place_words(place), place.title]))
-
-
-def place_words(place: Location) -> str:
-    """Name a place of a file; "" for the whole of one without places."""
-    words = {
-        LocationKind.WHOLE: "",
-        LocationKind.HEADING: _tr("section {0}"),
-        LocationKind.PAGE: _tr("page {0}"),
-        LocationKind.SLIDE: _tr("slide {0}"),
-        LocationKind.SHEET: _tr("sheet {0}"),
-        LocationKind.CHAPTER: _tr("chapter {0}"),
-        LocationKind.MESSAGE: _tr("message {0}"),
-    }
-    return words[place.kind].format(place.number)
+    name = PurePath(file).name
+    if place.kind is LocationKind.WHOLE:
+        return name
+    return _tr("{0}, {1}").format(name, place_words(place))
 
 
 def _lacks_vectors(state: CollectionState) -> bool:

@@ -193,6 +193,11 @@ class Welcome(PartPage):
                 self.tr("How do I get a bigger model?"),
                 self.tr("Where are my chats kept?"),
             ),
+            "documents": (
+                self.tr("What are these documents about?"),
+                self.tr("Which dates and deadlines do they name?"),
+                self.tr("What matters most in them? Quote it"),
+            ),
             "code": (
                 self.tr("Write a Python script that sorts photos by date"),
                 self.tr("What should I test in a sign-in form?"),

@@ -219,9 +219,14 @@ class MainWindow(WindowFrame):
         presenters, page = self.presenters, self.page
         self.notices = DownloadNotices(presenters.downloads, self.notifier, page.isVisible, self)
         self.assistants = AssistantsController(page, self.chooser, presenters, self.notifier, self)
-        self.scratch = ScratchController(self, presenters, self.chooser, self.switching, report)
+        self.scratch = ScratchController(
+            self, presenters, self.chooser, self.switching, report, self
+        )
         self.documents = ChatCollections(
-            page, presenters.collections, presenters.chat_settings, self
+            page,
+            presenters.collections,
+            presenters.chat_settings,
+            partial(self.go_to, "documents"),
         )
         self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
         page.composer.add_to_menu(self.prompts.fill)
@@ -445,14 +450,16 @@ class MainWindow(WindowFrame):
         self.page.composer.set_assistant(name)
 
     def _suggest(self) -> None:
-        """Show questions to begin with that suit the model."""
+        """Show questions to begin with that suit the model and the documents of the chat."""
         from app.core.chats.first_questions import kind_for
 
         entry = self.chooser.current_entry()
+        documents = bool(self.presenters.chat_settings.collections(self.page.chat_id))
+        self.banner.show_documents(documents)
         kind = None
         if entry is not None:
             thinks = self.page.thinking.thinks
-            kind = kind_for(entry.name, builtin=entry.builtin, thinks=thinks)
+            kind = kind_for(entry.name, builtin=entry.builtin, thinks=thinks, documents=documents)
         self.page.welcome.suggest(kind)
 
     def _get_offer(self, offer: Offer) -> None:

@@ -453,8 +453,9 @@ def passages(house: House) -> QWidget:
 def passage(house: House) -> QWidget:
     passages(house)
     click(house, "openPassage1")
-    house.until("passageDialog")
-    return house.part(QWidget, "passageDialog")
+    house.until("fileViewer")
+    house.until_calm()
+    return house.part(QWidget, "fileViewer")
 
 
 def collection_menu(house: House) -> QWidget:

@@ -21,3 +21,8 @@ def test_the_questions_suit_the_model(
     name: str, builtin: bool, thinks: bool, kind: QuestionKind
 ) -> None:
     assert kind_for(name, builtin=builtin, thinks=thinks) == kind
+
+
+def test_documents_are_asked_about_unless_the_guide_answers() -> None:
+    assert kind_for("Qwen3-Coder", builtin=False, thinks=True, documents=True) == "documents"
+    assert kind_for("Guide", builtin=True, thinks=False, documents=True) == "guide"

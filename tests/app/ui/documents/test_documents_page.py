@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QLineEdit,
     QMenu,
-    QPlainTextEdit,
     QPushButton,
     QTableView,
     QWidget,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.core.knowledge import CollectionState
 from app.ui.documents.documents_page import DocumentsPage
+from app.ui.viewer.file_viewer import FileViewer
 from app.ui.widgets.label import Label
 from tests.app.documents.made_documents import pdf
 from tests.app.ui.conftest import Ui, part
@@ -166,9 +166,10 @@ def test_a_search_shows_passages_with_their_places(ui: Ui, folder: Path) -> None
     assert "manual.pdf, page" in ui.find(QWidget, "passage1").accessibleName()
     assert not ui.has("documentFiles")
     ui.click("openPassage1")
-    ui.qtbot.waitUntil(lambda: ui.has("passageDialog"))
-    assert "pump" in ui.find(QPlainTextEdit, "wholePassage").toPlainText()
-    ui.click("closePassage")
+    viewer = ui.find(FileViewer)
+    ui.qtbot.waitUntil(lambda: bool(viewer.canvas._marks))
+    assert viewer.windowTitle() == "manual.pdf"
+    viewer.close()
     field.clear()
     ui.qtbot.waitUntil(lambda: ui.has("documentFiles"))
     QTest.keyClicks(field, "zebra")
@@ -255,6 +256,7 @@ def test_a_chat_about_a_collection_knows_its_text(ui: Ui, folder: Path) -> None:
     ui.click("chatAbout")
     chip = ui.find(QPushButton, "collectionsChip")
     assert chip.text() == "Documents: Papers"
+    assert "nothing of your documents" in ui.find(Label, "guideBannerText").text()
     ui.ask("When does the lease end?")
     prompt = ui.engine.requests[-1].messages[-1].text
     assert "31 March 2027" in prompt
@@ -264,6 +266,21 @@ def test_a_chat_about_a_collection_knows_its_text(ui: Ui, folder: Path) -> None:
     assert ui.presenters.chat_settings.own(chat).collections == (collection,)
     ui.press("Ctrl+N")
     assert not ui.has("collectionsChip")
+    assert "only knows Hearth" in ui.find(Label, "guideBannerText").text()
+
+
+def test_a_quote_of_a_collection_is_checked_and_opens_its_page(ui: Ui, folder: Path) -> None:
+    made(ui, folder)
+    ui.click("chatAbout")
+    ui.engine.pieces = ("“Oil the pump in October” (manual.pdf, page 2), ", "“never in winter”.")
+    ui.ask("When should the pump be oiled?")
+    ui.qtbot.waitUntil(lambda: ui.has("showQuotes"))
+    assert ui.find(QPushButton, "showQuotes").text() == "2 quotes checked, 1 not found"
+    ui.last.view.quote.emit(1)
+    viewer = ui.find(FileViewer)
+    ui.qtbot.waitUntil(lambda: bool(viewer.canvas._marks))
+    assert ui.find(Label, "viewerPlace").text() == "Page 2 · 2 of 2"
+    viewer.close()
 
 
 def test_a_collection_is_chosen_with_the_keyboard(ui: Ui, folder: Path) -> None:
@@ -311,3 +328,19 @@ def test_keys_reach_all_that_can_be_pressed(ui: Ui, folder: Path) -> None:
     ui.click("allCollections")
     reached = reached_by_tab(ui, ui.window)
     assert [it.objectName() for it in to_reach(ui.window) if it not in reached] == []
+
+
+def test_a_scratch_chat_is_asked_about_documents_and_leaves_nothing(ui: Ui, folder: Path) -> None:
+    collection = made(ui, folder)
+    ui.press("Ctrl+Shift+N")
+    scratch = ui.window.scratch.shown
+    assert scratch is not None
+    scratch.scratch.chat_settings.set_collections(None, (collection,))
+    with ui.qtbot.waitSignal(scratch.scratch.generation.ended):
+        scratch.page.ask("When does the lease end?")
+    assert "31 March 2027" in ui.engine.requests[-1].messages[-1].text
+    assert not ui.app.chats.chats()
+    scratch.documents.emit()
+    ui.qtbot.waitUntil(lambda: ui.has("documentsPage"))
+    scratch.close_now()
+    ui.qtbot.waitUntil(lambda: ui.window.scratch.shown is None)

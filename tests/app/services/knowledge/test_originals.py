@@ -1,0 +1,45 @@
+"""Files of collections are found by their hashes, and it is told whether they have changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.documents.reader import DocumentReader
+from app.services.documents import Documents
+from app.services.originals import FileOriginals
+from app.store.documents import FileCopies
+from engines.cancel import CancelToken
+from tests.app.services.knowledge.conftest import House
+
+
+def test_a_file_of_a_collection_is_there_until_it_changes_or_goes(
+    house: House, docs: Path, tmp_path: Path
+) -> None:
+    collection = house.collection("Docs", docs)
+    house.work()
+    documents = Documents(DocumentReader(), FileCopies(tmp_path / "attachments"))
+    originals = FileOriginals(documents, house.knowledge)
+    (found,) = house.knowledge.search([collection], "rent", 1, CancelToken())
+    lease = docs / "lease.md"
+    assert originals.copy_of(found.document) == lease
+    assert originals.state_of(found.document) == "here"
+    lease.write_text("# Rent\n\nThe rent is 990 euros a month.\n", encoding="utf-8")
+    assert originals.state_of(found.document) == "changed"
+    lease.unlink()
+    assert originals.state_of(found.document) == "missing"
+    assert originals.copy_of("0" * 64) is None
+    assert originals.state_of("0" * 64) == "missing"
+
+
+def test_the_copy_of_an_attached_file_comes_first(house: House, docs: Path, tmp_path: Path) -> None:
+    house.collection("Docs", docs)
+    house.work()
+    documents = Documents(DocumentReader(), FileCopies(tmp_path / "attachments"))
+    file = documents.read(docs / "lease.md", CancelToken())
+    documents.keep_copies([(docs / "lease.md", file)])
+    originals = FileOriginals(documents, house.knowledge)
+    (docs / "lease.md").unlink()
+    assert originals.state_of(file.document.sha256) == "here"
+    path = originals.copy_of(file.document.sha256)
+    assert path is not None
+    assert path.is_relative_to(tmp_path / "attachments")
