@@ -51,11 +51,17 @@ class Action(NamedTuple):
     """The action of a button beside an error.
 
     value: tokens for "shorter_context", what is missing for "install", the setting's name for
-    "open_settings", the server's name for "enter_key".
+    "open_settings", the server's name for "enter_key", the model's id for "get_projector".
     """
 
     kind: Literal[
-        "shorter_context", "stop_worker", "free_memory", "install", "open_settings", "enter_key"
+        "shorter_context",
+        "stop_worker",
+        "free_memory",
+        "install",
+        "open_settings",
+        "enter_key",
+        "get_projector",
     ]
     value: int | str = ""
 

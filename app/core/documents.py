@@ -1,13 +1,12 @@
-"""What is read from a file that somebody attaches: its text and where each part of it stands, or
-its picture or sound."""
+"""What is read from an attached file: its text and where that stands, a picture, or a sound."""
 
 from __future__ import annotations
 
 import base64
 import bisect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
@@ -43,6 +42,18 @@ class DocumentKind(StrEnum):
             DocumentKind.AUDIO: "audio",
         }
         return media.get(self)
+
+    @property
+    def location(self) -> LocationKind:
+        """What such a file is divided into."""
+        places = {
+            DocumentKind.PDF: LocationKind.PAGE,
+            DocumentKind.PPTX: LocationKind.SLIDE,
+            DocumentKind.XLSX: LocationKind.SHEET,
+            DocumentKind.EPUB: LocationKind.CHAPTER,
+            DocumentKind.EMAIL: LocationKind.MESSAGE,
+        }
+        return places.get(self, LocationKind.HEADING)
 
 
 class LocationKind(StrEnum):
@@ -267,9 +278,12 @@ class FileShare:
         return f"parts of {self.places} of {self.of} {words.get(self.kind, f'{self.kind}s')}"
 
 
-Origin = Literal["user", "app", "file", "picture", "tool"]
+Origin = Literal["user", "app", "file", "picture", "sound", "tool"]
 """Whose words a part of a prompt are: of the user, of Hearth itself, or of what they brought.
-What comes from a file, a picture or a tool is never an instruction."""
+What comes from a file, a picture, a sound or a tool is never an instruction."""
+
+SHOWN: Final[Mapping[Origin, MediaKind]] = {"picture": "image", "sound": "audio"}
+"""The origins of what a model sees and hears, by what engines call it."""
 
 
 @dataclass(frozen=True)
@@ -277,7 +291,7 @@ class PromptSource:
     """A part of a prompt that is not the user's own: where it comes from, without its words.
 
     document: the hash of a file. place: the number of its place there, 0 for the whole document;
-    start, end: characters of the text at that place.
+    start, end: characters of the text at that place. A page of a scan is a picture with a place.
     """
 
     origin: Origin
@@ -290,10 +304,14 @@ class PromptSource:
 
 @dataclass(frozen=True)
 class PromptPart:
-    """A part of a prompt's message, with where its words come from."""
+    """A part of a prompt's message, with where its words come from.
+
+    medium: stands behind the text, and is of that origin as well.
+    """
 
     origin: Origin
     text: str
+    medium: Medium | None = None
 
 
 INTRODUCTION: Final = (
@@ -304,20 +322,72 @@ INTRODUCTION: Final = (
 
 
 def prompt_parts(
-    question: str, sources: Sequence[PromptSource], documents: Mapping[str, Document]
+    question: str,
+    sources: Sequence[PromptSource],
+    documents: Mapping[str, Document],
+    taken: Container[MediaKind] = ("image", "audio"),
 ) -> tuple[PromptPart, ...]:
-    """Write a question with the parts of files that go with it; one without files is alone."""
-    found = tuple(_file_parts(sources, documents))
-    if not found:
-        return (PromptPart("user", question),)
-    return (PromptPart("app", INTRODUCTION), *found, PromptPart("user", question))
+    """Write a question with the parts of files that go with it; one without files is alone.
+
+    taken: what the model sees or hears; instead of all else a sentence says what was there.
+    """
+    words = [it for it in sources if it.origin not in SHOWN]
+    parts = list(_file_parts(words, documents))
+    if parts:
+        parts.insert(0, PromptPart("app", INTRODUCTION))
+    media = list(_media_parts(sources, documents, taken))
+    if len(media) == 1 and not parts and media[0].medium is not None:
+        media = [replace(media[0], text="")]  # a name would be of no use to anybody
+    return (*parts, *media, PromptPart("user", question))
 
 
 def prompt_text(
     question: str, sources: Sequence[PromptSource], documents: Mapping[str, Document]
 ) -> str:
-    """Return what `prompt_parts` writes, as one text."""
-    return "\n\n".join(part.text for part in prompt_parts(question, sources, documents))
+    """Return the text that `prompt_parts` writes."""
+    return prompt_message(question, sources, documents)[0]
+
+
+def prompt_message(
+    question: str,
+    sources: Sequence[PromptSource],
+    documents: Mapping[str, Document],
+    taken: Container[MediaKind] = ("image", "audio"),
+) -> tuple[str, tuple[Medium, ...]]:
+    """Return what `prompt_parts` writes as one text, with the media at their places in it."""
+    text = ""
+    media: list[Medium] = []
+    for part in prompt_parts(question, sources, documents, taken):
+        if text and part.text:
+            text += "\n\n"
+        text += part.text
+        if part.medium is not None:
+            media.append(replace(part.medium, at=len(text)))
+    return text, tuple(media)
+
+
+def _media_parts(
+    sources: Sequence[PromptSource],
+    documents: Mapping[str, Document],
+    taken: Container[MediaKind],
+) -> Iterator[PromptPart]:
+    """Write pictures and sounds, each with its name, as there may be several."""
+    for source in sources:
+        document, kind = documents.get(source.document), SHOWN.get(source.origin)
+        if document is None or kind is None:
+            continue
+        medium = document.medium
+        name = source.name
+        if source.place:
+            page = next((it for it in document.pages if it.number == source.place), None)
+            medium = page.medium if page is not None else None
+            name = f"{name}, page {source.place}"
+        if medium is None:
+            continue
+        if medium.kind in taken:
+            yield PromptPart(source.origin, f"{name}:", medium)
+        else:
+            yield PromptPart("app", f"{name} is a {source.origin}, which is left out here.")
 
 
 def _file_parts(
@@ -348,10 +418,19 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     """Count how much of a file is among the sources of a prompt."""
     document = file.document
     mine = [it for it in sources if it.document == document.sha256]
-    whole = any(not it.place for it in mine)
+    shown = {it.place for it in mine if it.origin in SHOWN}
+    whole = any(not it.place for it in mine) or len(shown) == len(document.sections) > 0
     kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
     of = len(document.sections)
     return FileShare(file.name, kind, of if whole else len({it.place for it in mine}), of, whole)
+
+
+def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
+    """Count how much of a file is among the sources of a prompt, without its text."""
+    mine = [it for it in sources if it.document == file.sha256]
+    whole = any(not it.place for it in mine)
+    told = file.places if whole else len({it.place for it in mine})
+    return FileShare(file.name, file.kind.location, told, file.places, whole)
 
 
 def location_words(place: Location) -> str:
@@ -412,7 +491,7 @@ def _hash(value: object) -> str:
 
 def _origin(value: object) -> Origin:
     """Read an origin; what it does not know is a file's, and never the user's own."""
-    found: dict[object, Origin] = {"picture": "picture", "tool": "tool"}
+    found: dict[object, Origin] = {"picture": "picture", "sound": "sound", "tool": "tool"}
     return found.get(value, "file")
 
 

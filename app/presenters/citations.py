@@ -50,4 +50,6 @@ class Citations(QObject):
 
 def _key(path: Sequence[StoredMessage], text: str) -> tuple[str, ...]:
     """Tell an answer by all that its verdicts depend on."""
-    return (path[-1].id, text, *(it.sha256 for message in path for it in message.attachments))
+    attached = (it.sha256 for message in path for it in message.attachments)
+    told = (it.document for message in path for it in message.sources)
+    return (path[-1].id, text, *dict.fromkeys((*attached, *told)))

@@ -79,6 +79,7 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand("scroll_down", _tr("actions", "Scroll down"), ("Alt+Down",), answers),
         WindowCommand("go_to_end", _tr("actions", "Jump to newest"), ("Alt+End",), answers),
         WindowCommand("focus_composer", _tr("actions", "Write a message"), ("Ctrl+L",), window),
+        WindowCommand("attach_files", _tr("actions", "Attach files"), ("Ctrl+O",), window),
         WindowCommand("insert_prompt", _tr("actions", "Insert a prompt"), ("Ctrl+P",), window),
         WindowCommand("toggle_sidebar", _tr("actions", "Sidebar"), ("Ctrl+B",), window),
         *_of_pages("window", window),

@@ -90,7 +90,7 @@ def answering(
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
         ModelThinking(library, tasks),
-        DraftFiles(DraftStore(database), documents, tasks),
+        DraftFiles(DraftStore(database), store, documents, tasks),
         Citations(citing, tasks),
         Viewing(Pages(store, documents, PageDrawer()), tasks),
     )

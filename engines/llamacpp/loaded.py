@@ -369,6 +369,7 @@ def prepare_loaded(
                 efforts=switch.efforts,
                 effort=switch.effort,
                 answers_at_once=context.sequences,
+                notes=(plan.projector_note,) if plan.projector_note else (),
                 sees=projector is not None and projector.sees,
                 hears=projector is not None and projector.hears,
             ),

@@ -14,7 +14,8 @@ from app.core.chats.conversation import OverflowPolicy, StoredMessage
 from app.core.chats.summary import ChatPrompt, Summary
 from app.core.documents import FileShare
 from engines import conversation
-from engines.types import Measured, Message, Role
+from engines.media import sound_seconds
+from engines.types import Measured, Medium, Message, Role
 
 Place = Literal["system", "summary", "message", "draft"]
 
@@ -30,6 +31,12 @@ _ENOUGH = 50
 
 _WORDS = 120
 """Characters by which a message is known again."""
+
+OF_A_PICTURE = 1000
+"""Tokens, between the 256 of Gemma and the 4,000 of Qwen for a large photo."""
+
+_OF_A_SECOND = 25
+"""Tokens of a second of sound: that many in Gemma, a few less in Qwen."""
 
 _MARKUP = 5
 """Tokens that a chat template writes around a message, about."""
@@ -116,6 +123,10 @@ class ContextUse:
     def tokens_of(self, place: Place) -> int:
         """Count the tokens of the parts in a place that stay in the prompt."""
         return sum(it.tokens for it in self.parts if it.place == place and not it.left)
+
+    def tokens_of_files(self, place: Place | None = None) -> int:
+        """Count the tokens of files that are in; of all parts, or of those in a place."""
+        return sum(it.files for it in self.parts if not it.left and place in (None, it.place))
 
     def file(self, sha256: str) -> FileUse | None:
         """Return what is in of a file; None where it goes with no message."""
@@ -236,13 +247,23 @@ def estimate(
     messages: Sequence[Message], context: int, max_tokens: int | None, bytes_per_token: float
 ) -> Measured:
     """Estimate what `Engine.measure` would count, without a loaded model."""
-    lengths = [estimated_tokens(it.text, bytes_per_token) + _MARKUP for it in messages]
+    lengths = [
+        estimated_tokens(it.text, bytes_per_token) + _MARKUP + sum(map(medium_tokens, it.media))
+        for it in messages
+    ]
     kept = conversation.answer_room(context, max_tokens)
     left: tuple[int, ...] = ()
     if context and sum(lengths) > context - kept:
         left = conversation.cuts(messages, lengths, context - kept, context)[0]
     prompt = sum(lengths) - sum(lengths[at] for at in left)
     return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
+
+
+def medium_tokens(medium: Medium) -> int:
+    """Estimate what a picture or a sound takes; each model has a number of its own."""
+    if medium.kind == "image":
+        return OF_A_PICTURE
+    return math.ceil((sound_seconds(medium.data) or 0.0) * _OF_A_SECOND)
 
 
 def estimated_tokens(text: str, bytes_per_token: float) -> int:

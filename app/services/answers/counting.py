@@ -10,24 +10,27 @@ from itertools import pairwise
 from app.core.chats.answers import AnswerOptions
 from app.core.chats.budget import (
     BYTES_PER_TOKEN,
+    OF_A_PICTURE,
     ContextUse,
     FileUse,
     bytes_per_token,
     estimate,
+    medium_tokens,
     use_of,
 )
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.summary import ChatPrompt, Summary, in_effect, prompt_of, summed_up
-from app.core.documents import AttachedFile, Attachment, PromptSource, share_of
+from app.core.documents import SHOWN, AttachedFile, Attachment, PromptSource, share_of
 from app.core.settings.fields import Settings
 from app.services.answers.answers import Answers, Prepared
 from app.services.answers.grounding import Grounding, choose
+from app.services.answers.senses import expected_of
 from app.services.engines.runtime import Runtime
 from app.store.chats import ChatStore
 from app.store.summaries import SummaryStore
 from engines.errors import EngineError
 from engines.memory.load_options import DEFAULT_CONTEXT
-from engines.types import ChatRequest, Measured, Message
+from engines.types import ChatRequest, Measured, MediaKind, Message
 
 Path = Sequence[StoredMessage]
 """The messages of a chat that lead to one, oldest first."""
@@ -67,12 +70,13 @@ class Counting:
         database may raise.
         """
         before = self._chats.path(chat_id) if chat_id is not None else ()
-        path = _asking(before, draft, attachments)
+        path: Path = _asking(before, draft, attachments)
         prepared = self._answers.prepare(settings, options, chat_id)
         system_prompt = prepared.settings.system_prompt
         measure = self._measuring(prepared, before)
-        path = self._grounded(path, lambda it: measure(prompt_of(it, system_prompt))[0])
-        told = self._grounding.told(path)
+        taken = expected_of(prepared.entry)
+        path = self._grounded(path, lambda it: measure(prompt_of(it, system_prompt))[0], taken)
+        told = self._grounding.told(path, taken=taken)
         summary = None
         if chat_id is not None and prepared.settings.overflow == "compact":
             summary = in_effect(told, self._summaries.of_chat(chat_id))
@@ -123,9 +127,11 @@ class Counting:
                 return recounted
         return self.use(chat_id, draft, settings, options, attachments)
 
-    def _grounded(self, path: Path, measure: Callable[[Path], Measured]) -> Path:
+    def _grounded(
+        self, path: Path, measure: Callable[[Path], Measured], taken: frozenset[MediaKind]
+    ) -> Path:
         """Return a path whose last answer has what it would be told of files."""
-        untold = self._grounding.untold(path)
+        untold = self._grounding.untold(path, taken)
         if not untold:
             return path
 
@@ -133,23 +139,21 @@ class Counting:
             return (*path[:-1], replace(path[-1], sources=tuple(sources)))
 
         def told(sources: Sequence[PromptSource]) -> Measured:
-            return measure(self._grounding.told(with_sources(sources), untold))
+            return measure(self._grounding.told(with_sources(sources), untold, taken))
 
-        return with_sources(choose(path[-2].text, untold, told))
+        return with_sources(choose(path[-2].text, untold, told, taken))
 
     def _files(
         self, path: Path, prompt: ChatPrompt, measured: Measured, own: Measured
     ) -> tuple[FileUse, ...]:
         """Say how much of each file is in. own: the prompt measured without their text."""
-        found: dict[str, _InPrompt] = {}
+        found = {it.document.sha256: _InPrompt(it) for it in self._grounding.files(path)}
         new = {it.sha256 for message in path if not message.id for it in message.attachments}
-        for file in self._grounding.files(path):
-            found[file.document.sha256] = _InPrompt(file)
         for question, answer in pairwise(path):
-            at = prompt.ids.index(question.id) if question.id in prompt.ids else None
-            if not question.id:
-                at = len(prompt.ids) - 1
-            if at is None or at in measured.left or not answer.sources:
+            at = len(prompt.ids) - 1
+            if question.id:
+                at = prompt.ids.index(question.id) if question.id in prompt.ids else -1
+            if at < 0 or at in measured.left or not answer.sources:
                 continue
             parts = [(found[it.document], it) for it in answer.sources if it.document in found]
             characters = sum(file.length(source) for file, source in parts)
@@ -208,7 +212,10 @@ class _InPrompt:
     each: float = 1 / BYTES_PER_TOKEN
 
     def length(self, source: PromptSource) -> int:
-        """Return the characters of a part of it."""
+        """Return the characters of a part of it, or as many as a picture or sound stands for."""
+        if source.origin in SHOWN:
+            medium = self.file.document.medium
+            return round((medium_tokens(medium) if medium else OF_A_PICTURE) * BYTES_PER_TOKEN)
         return source.end - source.start if source.place else len(self.file.document.text)
 
     def use(self, new: bool) -> FileUse:
@@ -223,7 +230,7 @@ def _without_files(
     path: Path, told: Path, system_prompt: str, summary: Summary | None
 ) -> ChatPrompt:
     """Return the prompt of a told path with the users' own words, and their own pins, alone."""
-    bare = [replace(it, text=message.text) for it, message in zip(told, path, strict=True)]
+    bare = [replace(message, pinned=it.pinned) for it, message in zip(told, path, strict=True)]
     prompt = prompt_of(bare, system_prompt, summary)
     pinned = {message.id for message in path if message.pinned}
     found = zip(prompt.messages, prompt.ids, strict=True)

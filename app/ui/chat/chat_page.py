@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from app.core.chats.answers import AnswerOptions
 from app.core.errors import ChatNotFound
 from app.ui.chat.citations.marks import CitationMarks
+from app.ui.chat.composer.chat_files import ChatFiles
 from app.ui.chat.composer.chat_mtp import ChatMtp
 from app.ui.chat.composer.chat_queue import ChatQueue
 from app.ui.chat.composer.chat_thinking import ChatThinking
@@ -27,6 +28,7 @@ from app.ui.chat.transcript.chat_answers import ChatAnswers
 from app.ui.chat.transcript.fixes import Fixes
 from app.ui.chat.transcript.message_keys import MessageKeys
 from app.ui.chat.transcript.message_ring import MessageRing
+from app.ui.chat.transcript.sent_files import SentFiles
 from app.ui.chat.transcript.transcript import Transcript
 from app.ui.look.scale import scaled
 from app.ui.onboarding.welcome import Welcome
@@ -34,6 +36,7 @@ from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
+    from app.core.documents import Attachment
     from app.core.settings.fields import Settings
     from app.presenters.answering import Answering
     from app.presenters.chat_settings import ChatSettings
@@ -51,21 +54,32 @@ _LEAST_FOR_BANNERS = 400
 """Pixels; a page that is lower has room for its messages alone."""
 
 
+@dataclass(frozen=True)
+class _Message:
+    """A message as it is sent."""
+
+    text: str
+    options: AnswerOptions
+    files: tuple[Attachment, ...] = ()
+
+
 @dataclass(eq=False)
 class _Asking:
-    """A question that is being saved. behind: what was sent meanwhile, with its options."""
+    """A question that is being saved. behind: what was sent meanwhile."""
 
-    behind: list[tuple[str, AnswerOptions]] = field(default_factory=list)
+    behind: list[_Message] = field(default_factory=list)
 
 
 class ChatPage(QWidget):
     """shown(chat_id or None): another chat is shown. grown(): a chat has a new question.
+    file_opened(sha256): an attached file is to be looked at.
 
     composer: one that is there already.
     """
 
     shown = Signal(object)
     grown = Signal()
+    file_opened = Signal(str)
 
     def __init__(
         self,
@@ -102,8 +116,9 @@ class ChatPage(QWidget):
         self.composer.options.add(chip, chip.fill)
         self.thinking = ChatThinking(switch, answering.thinking, chat_settings, generation, self)
         self.mtp = ChatMtp(chip, chats, generation, settings, notifier.ask, self)
+        self.files = ChatFiles(answering.files, self.composer, notifier, self)
         self.context = ChatContext(
-            self, self.composer, self.transcript, context, generation, chat_settings
+            self, self.composer, self.files, self.transcript, context, generation, chat_settings
         )
         self.answers = ChatAnswers(
             self.transcript,
@@ -121,6 +136,10 @@ class ChatPage(QWidget):
         self.queue = ChatQueue(
             answering.waiting, generation, self.composer, notifier, self.ask_model, self
         )
+        sent = SentFiles(
+            self.transcript, self.files.thumbnails, generation, self.answers.ask_without, self
+        )
+        sent.file_opened.connect(self.file_opened)
         self.keys = MessageKeys(self.transcript, self.composer.focus, self)
         MessageRing(self.transcript, self)
         self._viewing = answering.viewing
@@ -179,6 +198,7 @@ class ChatPage(QWidget):
         draft = self._drafts.of(chat_id)
         if self.composer.text != draft:
             self.composer.set_text(draft)
+        self.files.show_chat(chat_id)
         self.reload()
         self.shown.emit(self._chat_id)
 
@@ -187,10 +207,12 @@ class ChatPage(QWidget):
         try:
             path = self._chats.path(self._chat_id) if self._chat_id else ()
         except ChatNotFound:
-            self._chat_id, path = None, ()
+            self._show_none()
+            path = ()
         except UserError as error:
             self._notifier.error(error)
-            self._chat_id, path = None, ()
+            self._show_none()
+            path = ()
         self.mtp.show_chat(self._chat_id)
         self.thinking.show_chat(self._chat_id)
         messages = tuple(self._generation.so_far(message) for message in path)
@@ -202,6 +224,11 @@ class ChatPage(QWidget):
         self.queue.show_chat(self._chat_id)
         self._stack.setCurrentWidget(self.transcript if messages else self.welcome)
         self._show_answering()
+
+    def _show_none(self) -> None:
+        """Show the chat that is not begun yet, as the one that was to be shown is not there."""
+        self._chat_id = None
+        self.files.show_chat(None)
 
     def show_place(self, place: Destination | None) -> None:
         """Show where this chat's text goes, before anything is sent; None: nowhere else."""
@@ -234,22 +261,31 @@ class ChatPage(QWidget):
         if server is not None:
             self._chat_settings.set_model(self._chat_id, server)
 
-    def ask(self, text: str, model: str | None = None) -> None:
+    def ask(self, text: str, model: str | None = None, files: tuple[Attachment, ...] = ()) -> None:
         """Ask, or put it behind what is being written. model: an id; None is the chat's."""
-        options = self._options().changed(model=model)
+        message = _Message(text, self._options().changed(model=model), files)
         if self._asking is not None and self._chat_id is None:
-            self._asking.behind.append((text, options))
+            self._asking.behind.append(message)
         elif self._chat_id is not None and self._is_busy(self._chat_id):
-            self._put_behind(self._chat_id, text, options)
+            self._put_behind(self._chat_id, message)
         else:
             asking = self._expect()
             self._generation.ask(
                 self._chat_id,
                 text,
-                options,
+                message.options,
                 lambda question: self._saved(asking, question),
-                lambda error: self._refused(asking, text, error),
+                lambda error: self._refused(asking, message, error),
+                files,
             )
+
+    def _send(self, text: str, model: str | None) -> None:
+        """Ask what was written, with the files that stand at it."""
+        chat_id = self._chat_id
+        files = self.files.take()
+        self.ask(text, model, files)
+        if files:
+            self.files.sent(chat_id)
 
     def ask_model(self, model: str) -> None:
         """Send what is written to another model than the chat's."""
@@ -261,13 +297,15 @@ class ChatPage(QWidget):
 
     def _connect(self) -> None:
         self.composer.changed.connect(lambda: self._drafts.keep(self._chat_id, self.composer.text))
-        self.composer.send.connect(self.ask)
+        self.composer.send.connect(self._send)
+        self.files.file_opened.connect(self.file_opened)
+        self.file_opened.connect(self._look_at)
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())
-        self.welcome.suggested.connect(self.ask)
         self.citations.opened.connect(
             lambda it: self.viewer.show_file(it.document, it.name, it.spans)
         )
+        self.welcome.suggested.connect(lambda text: self.ask(text))  # noqa: PLW0108 - takes more
         self.transcript.link.connect(self._notifier.ask_to_open)
         self.transcript.copied.connect(self._notifier.say_copied)
         self.answers.asking.connect(self._expect)
@@ -284,6 +322,12 @@ class ChatPage(QWidget):
         generation.ended.connect(lambda _: self.finding.refresh())
         generation.crashed.connect(self._crashed)
 
+    def _look_at(self, sha256: str) -> None:
+        """Look at a file of the chat, or of the message that is being written."""
+        sent = (it for message in self.transcript.messages for it in message.attachments)
+        names = {it.sha256: it.name for it in (*sent, *self.files.attachments)}
+        self.viewer.show_file(sha256, names.get(sha256, ""))
+
     def _options(self) -> AnswerOptions:
         """Return the options of the next answer, where the settings do not say them."""
         begins = self._chat_settings.begins() if self._chat_id is None else None
@@ -298,8 +342,14 @@ class ChatPage(QWidget):
         """Whether a message has to wait: what comes before it is not all asked and answered."""
         return self._is_answering() or self._waiting.is_sending(chat_id)
 
-    def _put_behind(self, chat_id: str, text: str, options: AnswerOptions) -> None:
-        self._waiting.add(chat_id, text, options, lambda error: self._refused(None, text, error))
+    def _put_behind(self, chat_id: str, message: _Message) -> None:
+        self._waiting.add(
+            chat_id,
+            message.text,
+            message.options,
+            lambda error: self._refused(None, message, error),
+            message.files,
+        )
 
     def _show_answering(self) -> None:
         self.composer.set_answering(self._is_answering())
@@ -331,14 +381,15 @@ class ChatPage(QWidget):
 
     def _saved(self, asking: _Asking, question: StoredMessage) -> None:
         self._adopt(asking, question)
-        for text, options in asking.behind:
-            self._put_behind(question.chat_id, text, options)
+        for message in asking.behind:
+            self._put_behind(question.chat_id, message)
 
     def _adopt(self, asking: _Asking, question: StoredMessage) -> None:
         """The chat that is shown is the one which a question has begun, unless one has left it."""
         if asking is self._asking and self._chat_id is None:
             self._chat_id = question.chat_id
             self._drafts.adopt(question.chat_id)
+            self.files.adopt(question.chat_id)
             self.mtp.adopt(question.chat_id)
             self.thinking.show_chat(question.chat_id)
             self.context.adopt(question.chat_id)
@@ -375,11 +426,13 @@ class ChatPage(QWidget):
     def _ended(self, _answer: StoredMessage) -> None:
         self._show_answering()
 
-    def _refused(self, asking: _Asking | None, text: str, error: Exception) -> None:
+    def _refused(self, asking: _Asking | None, message: _Message, error: Exception) -> None:
         if asking is self._asking:
             self._asking = None
-        behind = [it for it, _ in asking.behind] if asking is not None else []
-        self.composer.set_text("\n".join(filter(None, [text, *behind, self.composer.text])))
+        unsent = [message, *(asking.behind if asking is not None else [])]
+        texts = [*(it.text for it in unsent), self.composer.text]
+        self.composer.set_text("\n".join(filter(None, texts)))
+        self.files.put_back([file for it in unsent for file in it.files])
         self._show_answering()
         self._notifier.error(error)
 

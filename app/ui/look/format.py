@@ -35,6 +35,15 @@ def size(count: int) -> str:
     return f"{figure(amount, 1 if amount < 10 else 0)} GB"
 
 
+def file_size(count: int) -> str:
+    """Bytes of a file that may be small, in the unit that fits: 12 kB, 2.1 MB, 7.3 GB."""
+    if count < 1_000_000:
+        return f"{figure(max(1, round(count / 1000)))} kB"
+    if count < 10_000_000:
+        return f"{figure(count / 1_000_000, 1)} MB"
+    return size(count)
+
+
 def day(seconds: float) -> str:
     """A day as people write it: 3 May 2026. seconds: since 1970."""
     pattern = QCoreApplication.translate(

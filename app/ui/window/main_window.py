@@ -15,6 +15,8 @@ from app.presenters.chats import Chats
 from app.ui.window.frame import WindowFrame
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from app.core.chats.conversation import StoredMessage
     from app.core.models.downloads import Download
     from app.core.models.entry import ModelEntry
@@ -291,6 +293,11 @@ class MainWindow(WindowFrame):
         self.uncover_page()
         self.page.composer.focus()
 
+    def _attach(self, paths: Sequence[Path]) -> None:
+        """Put files that were dropped or pasted at the message."""
+        self.go_to_chat()
+        self.page.files.add(paths)
+
     def new_chat(self) -> None:
         self.open_chat(None)
 
@@ -520,6 +527,7 @@ class MainWindow(WindowFrame):
         presenters = self.presenters
         self._connect_chats()
         self._connect_models()
+        self.desktop.drops.files.connect(self._attach)
         self.sidebar.page.connect(self.go_to)
         self.sidebar.settings.connect(self.show_settings)
         self.sidebar.scratch.connect(self.scratch.open)

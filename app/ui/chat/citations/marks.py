@@ -56,7 +56,7 @@ class CitationMarks(QObject):
         if answer.state == "streaming" or not blocks:
             return
         path = self._path_to(answer)
-        if not any(it.attachments for it in path):
+        if not any(it.attachments or it.sources for it in path):
             return
         from app.markdown.reading import read_text
 

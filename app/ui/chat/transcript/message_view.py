@@ -101,6 +101,7 @@ class MessageView(QWidget):
             self.view = bubble.view
             self._text: QWidget = bubble
             self._column.addWidget(bubble)
+            bubble.setVisible(bool(message.text))
         else:
             self.view = MarkdownView(parser, text_size, wrap=wrap, saves=True)
             self.view.save.connect(self.save)
