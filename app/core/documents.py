@@ -1,5 +1,4 @@
-"""What is read from a file that somebody attaches: its text and where each part of it stands, or
-its picture or sound."""
+"""What is read from an attached file: its text and where that stands, a picture, or a sound."""
 
 from __future__ import annotations
 

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.core.pages import Rectangle
 from app.documents.collected import clean, is_seen
+from app.documents.columns import HYPHENS, in_reading_order
 from app.documents.faults import Fault, Unreadable
 from app.documents.limits import Limits, limit_memory
-from app.documents.pdf import HYPHENS, open_pdf, text_of_page
+from app.documents.pdf import open_pdf, text_of_page
 from engines.helper.child import begin
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _places(words: PdfTextPage, text: str) -> dict[int, int] | None:
 
     theirs = [
         (at, character)
-        for at, character in enumerate(words.get_text_range())
+        for character, at in in_reading_order(words)
         if character in HYPHENS or is_seen(character)
     ]
     ours = [(at, character) for at, character in enumerate(text) if is_seen(character)]

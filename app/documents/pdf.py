@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from app.core.documents import LocationKind, PagePicture
 from app.documents.collected import Collected
+from app.documents.columns import HYPHENS, in_reading_order
 from app.documents.faults import Fault, Unreadable
 from app.documents.limits import Limits
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
-
-HYPHENS: Final = "\ufffe\u0002"
-"""PDFium writes these for a hyphen at the end of a line that a word goes on after."""
 
 _HYPHEN: Final = re.compile(f"[{HYPHENS}]\r?\n?")
 
@@ -65,7 +63,7 @@ def open_pdf(path: Path) -> PdfDocument:
 
 def text_of_page(words: PdfTextPage) -> str:
     """Return the text of a page; `Collected.add` makes it a section's."""
-    return _HYPHEN.sub("-\n", words.get_text_range())
+    return _HYPHEN.sub("-\n", "".join(it for it, _ in in_reading_order(words)))
 
 
 def _shown(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:

@@ -51,5 +51,5 @@ class Citations(QObject):
 def _key(path: Sequence[StoredMessage], text: str) -> tuple[str, ...]:
     """Tell an answer by all that its verdicts depend on."""
     attached = (it.sha256 for message in path for it in message.attachments)
-    told = dict.fromkeys(it.document for message in path for it in message.sources)
-    return (path[-1].id, text, *attached, *told)
+    told = (it.document for message in path for it in message.sources)
+    return (path[-1].id, text, *dict.fromkeys((*attached, *told)))

@@ -901,12 +901,12 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/line.py" />
-      <source>Hide the marks of sentences without a quote</source>
+      <source>Sentences without a quote</source>
       <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/line.py" />
-      <source>Show sentences without a quote</source>
+      <source>Marks the sentences that no quote backs.</source>
       <translation type="unfinished" />
     </message>
     <message>
@@ -6983,6 +6983,11 @@
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>{0} · {1} of {2}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Page {0} of {1}</source>
       <translation type="unfinished" />
     </message>
     <message>

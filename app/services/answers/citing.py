@@ -38,9 +38,8 @@ class Citing:
 
     def _prepared(self, path: Sequence[StoredMessage]) -> tuple[CitationCheck, tuple[str, ...]]:
         """Return the check against a path's files, and the names of those that are gone."""
-        names = {it.sha256: it.name for message in path for it in message.attachments}
-        for source in (it for message in path for it in message.sources):
-            names.setdefault(source.document, source.name)
+        names = {it.document: it.name for message in path for it in message.sources}
+        names |= {it.sha256: it.name for message in path for it in message.attachments}
         key = tuple(names.items())
         if key not in self._checks:
             files = self._grounding.files(path)

@@ -297,6 +297,7 @@ class ChatPage(QWidget):
         self.composer.changed.connect(lambda: self._drafts.keep(self._chat_id, self.composer.text))
         self.composer.send.connect(self._send)
         self.files.file_opened.connect(self.file_opened)
+        self.file_opened.connect(self._look_at)
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())
         self.welcome.suggested.connect(lambda text: self.ask(text))  # noqa: PLW0108 - takes more
@@ -319,6 +320,12 @@ class ChatPage(QWidget):
         generation.ended.connect(self._ended)
         generation.ended.connect(lambda _: self.finding.refresh())
         generation.crashed.connect(self._crashed)
+
+    def _look_at(self, sha256: str) -> None:
+        """Look at a file of the chat, or of the message that is being written."""
+        sent = (it for message in self.transcript.messages for it in message.attachments)
+        names = {it.sha256: it.name for it in (*sent, *self.files.attachments)}
+        self.viewer.show_file(sha256, names.get(sha256, ""))
 
     def _options(self) -> AnswerOptions:
         """Return the options of the next answer, where the settings do not say them."""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, QSizeF, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QDialog, QStackedWidget, QVBoxLayout, QWidget
 
-from app.core.documents import DocumentKind, TextSpan
+from app.core.documents import DocumentKind, LocationKind, TextSpan
 from app.core.pages import DrawnPage, OpenedFile, TextPart, text_parts
 from app.ui.chat.citations.words import place_words
 from app.ui.look.language import in_full
@@ -325,11 +325,18 @@ class FileViewer(QDialog):
         self._share.setText(self.tr("{0} %").format(round(100 * scale)))
         words = ""
         if self._parts:
-            words = place_words(self._parts[self._at].place)
-            words = words[:1].upper() + words[1:]
-            if several:
-                words = self.tr("{0} · {1} of {2}").format(words, self._at + 1, len(self._parts))
+            words = self._place_words()
         self._place.setText(words)
+
+    def _place_words(self) -> str:
+        place, count = self._parts[self._at].place, len(self._parts)
+        if place.kind is LocationKind.PAGE and place.number == self._at + 1:
+            return self.tr("Page {0} of {1}").format(place.number, count)
+        words = place_words(place)
+        words = words[:1].upper() + words[1:]
+        if count == 1:
+            return words
+        return self.tr("{0} · {1} of {2}").format(words, self._at + 1, count)
 
     def _name(self, words: str) -> None:
         """Tell screen readers what is shown."""

@@ -116,6 +116,23 @@ def epub(path: Path, pages: Mapping[str, str], encrypted: str = "") -> Path:
 
 def pdf(path: Path, pages: Sequence[Sequence[str]], extra: bytes = b"") -> Path:
     """A PDF whose pages hold lines of text in Helvetica; a page without lines holds a picture."""
+    contents = []
+    for lines in pages:
+        if lines:
+            contents.append(column(lines, 72, 12) + extra)
+        else:
+            contents.append(b"q 500 0 0 700 50 50 cm /I Do Q")
+    return pdf_of(path, contents)
+
+
+def column(lines: Sequence[str], left: int, size: int) -> bytes:
+    """What draws lines of text below each other, from so far on the left."""
+    shown = b"".join(b"(" + escaped(line) + b") Tj T*\n" for line in lines)
+    return b"BT /F %d Tf %d TL %d 720 Td\n" % (size, size + 2, left) + shown + b"ET\n"
+
+
+def pdf_of(path: Path, contents: Sequence[bytes]) -> Path:
+    """A PDF whose pages are drawn so. /F is Helvetica, with ligatures, and /I a picture."""
     objects: list[bytes] = []
 
     def add(content: bytes) -> int:
@@ -128,18 +145,16 @@ def pdf(path: Path, pages: Sequence[Sequence[str]], extra: bytes = b"") -> Path:
 
     add(b"<</Type/Catalog/Pages 2 0 R>>")
     add(b"")
-    font = add(b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>")
+    font = add(
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding"
+        b"<</Type/Encoding/BaseEncoding/WinAnsiEncoding/Differences[1/fi/fl]>>>>"
+    )
     picture = stream(
         b"\x80",
         b"/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray",
     )
     kids = []
-    for lines in pages:
-        if lines:
-            shown = b"".join(b"(" + escaped(line) + b") Tj T*\n" for line in lines)
-            content = b"BT /F 12 Tf 14 TL 72 720 Td\n" + shown + b"ET" + extra
-        else:
-            content = b"q 500 0 0 700 50 50 cm /I Do Q"
+    for content in contents:
         body = stream(content)
         kids.append(
             add(
@@ -165,6 +180,7 @@ def pdf(path: Path, pages: Sequence[Sequence[str]], extra: bytes = b"") -> Path:
 
 
 def escaped(text: str) -> bytes:
+    text = text.replace("\ufb01", "\x01").replace("\ufb02", "\x02")
     return text.encode("cp1252").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
 
 

@@ -19,6 +19,7 @@ from app.store.folders import new_folder
 from app.wiring.app import App
 from engines.cancel import CancelToken
 from engines.types import MtpReport
+from tests.app.documents.made_documents import pdf
 from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf
 from tests.support.scripted_hub import GB, ScriptedHub, repository
 
@@ -78,6 +79,30 @@ TITLES: Final = (
     "Which lens for portraits?",
 )
 
+LEASE: Final = "lease.pdf"
+LEASE_PAGES: Final = (
+    (
+        "Lease of a flat",
+        "The rent is 840 euros, due on the third working day of each month.",
+        "The deposit is two months\u2019 rent, on an account of its own.",
+    ),
+    (
+        "Repairs",
+        "The landlord mends what is worn out, within two weeks of being told in writing.",
+        "Small repairs up to 90 euros each are the tenant\u2019s.",
+        "Nobody enters the flat without notice of three days.",
+    ),
+)
+CITED: Final = """\
+Repairs are for the most part not yours:
+
+- “The landlord mends what is worn out, within two weeks of being told in writing” (lease.pdf, \
+page 2).
+- You pay only “small repairs up to 120 euros each” (page 2).
+- For both, “The deposit is two months’ rent” (page 2) may be used.
+
+So write to the landlord, and keep a copy of the letter."""
+
 ASSISTANTS: Final = (
     Assistant(
         "look-1",
@@ -130,7 +155,7 @@ def fill(hearth: App, data: Path) -> None:
     for assistant in ASSISTANTS:
         hearth.assistants.save(assistant)
     hearth.prompts.save(PROMPTS)
-    _chats(hearth)
+    _chats(hearth, data)
     _connections(hearth)
     _downloads(hearth)
     _collections(hearth, data)
@@ -141,6 +166,11 @@ def fill(hearth: App, data: Path) -> None:
 def rich_chat(hearth: App) -> str:
     """The id of the chat that has everything in it."""
     return next(chat.id for chat in hearth.chats.chats() if chat.title == TITLES[0])
+
+
+def cited_chat(hearth: App) -> str:
+    """The id of the chat about a file."""
+    return next(chat.id for chat in hearth.chats.chats() if chat.title == TITLES[2])
 
 
 def scripted_hub() -> ScriptedHub:
@@ -171,12 +201,13 @@ def _models(hearth: App, data: Path) -> None:
             hearth.settings.write(replace(hearth.settings.read(), model=entry.id))
 
 
-def _chats(hearth: App) -> None:
+def _chats(hearth: App, data: Path) -> None:
     now = time.time()
     ids = [_chat(hearth, title) for title in reversed(TITLES)][::-1]
     _make_rich(hearth, ids[0])
     _make_failed(hearth, ids[3])
     _make_circles(hearth, ids[6])
+    _make_cited(hearth, ids[2], data)
     travel, home = new_folder("Travel"), new_folder("Kitchen and garden")
     hearth.folders.add(travel)
     hearth.folders.add(home)
@@ -227,6 +258,15 @@ def _make_circles(hearth: App, chat_id: str) -> None:
     _, answer = hearth.chats.ask(chat_id, "Something to wear when it rains?")
     facts = replace(_FACTS, finish_reason="repetition")
     _end(hearth, answer, "- A rain jacket\n" * 8, state="stopped", facts=facts)
+
+
+def _make_cited(hearth: App, chat_id: str, data: Path) -> None:
+    """An answer about a file, whose quotes stand there, elsewhere, and not at all."""
+    path = pdf(data / LEASE, LEASE_PAGES)
+    file = hearth.documents.read(path, CancelToken())
+    hearth.documents.keep_copies([(path, file)])
+    _, answer = hearth.chats.ask(chat_id, "What does the lease say of repairs?", files=[file])
+    _end(hearth, answer, CITED)
 
 
 def _connections(hearth: App) -> None:

@@ -35,7 +35,7 @@ from app.ui.settings.settings_dialog import SettingsDialog
 from app.ui.sidebar.chat_model import ROW
 from engines.errors import ModelUnreadable
 from engines.vllm.provision.preflight import Finding
-from tests.e2e.looks.contents import rich_chat
+from tests.e2e.looks.contents import cited_chat, rich_chat
 from tests.e2e.looks.house import House, rest, settle
 from tests.support.made_activity import note_requests
 from tests.support.windows import engines_page, models_page
@@ -85,6 +85,43 @@ def chat(house: House) -> QWidget:
     view.footer.want(True)
     house.until_calm()
     return house.window
+
+
+def cited(house: House) -> QWidget:
+    """An answer about a file, with its quotes marked and the sentences without one."""
+    house.window.open_chat(cited_chat(house.hearth))
+    house.until("citationLine")
+    marks = house.part(QAbstractButton, "showUncited")
+    if not marks.isChecked():
+        marks.click()
+    house.until_calm()
+    return house.window
+
+
+def quotes(house: House) -> QWidget:
+    cited(house)
+    click(house, "showQuotes")
+    house.until("citationCard")
+    return house.part(QWidget, "citationCard").window()
+
+
+def quoted_page(*, text: bool) -> Callable[[House], QWidget]:
+    """The page of a quote, as a picture or as a text."""
+
+    def show(house: House) -> QWidget:
+        cited(house)
+        last = house.window.page.transcript.last()
+        assert last is not None
+        last.view.quote.emit(1)
+        viewer = house.window.page.viewer
+        viewer.resize(house.window.size())
+        house.until_calm()
+        if text != house.part(QAbstractButton, "viewerText").isChecked():
+            click(house, "viewerText")
+        house.until_calm()
+        return viewer
+
+    return show
 
 
 def thoughts(house: House) -> QWidget:

@@ -36,23 +36,17 @@ class CitationLine(FlowRow):
         else:
             self.add(Label(words, "small", name="noQuotes"))
         self._uncited = LabelledButton(
-            "partly", self.tr("Show sentences without a quote"), "showUncited", look="link"
+            "partly", self.tr("Sentences without a quote"), "showUncited", look="quiet"
         )
+        self._uncited.setToolTip(self.tr("Marks the sentences that no quote backs."))
         self._uncited.setCheckable(True)
         self._uncited.setChecked(shows_uncited)
-        self._say(shows_uncited)
-        self._uncited.toggled.connect(self._say)
         self._uncited.toggled.connect(self.uncited)
         self.add(self._uncited)
 
     def show_uncited(self, shown: bool) -> None:
         """Show that the switch was turned, under another answer."""
         self._uncited.setChecked(shown)
-
-    def _say(self, shown: bool) -> None:
-        hide = self.tr("Hide the marks of sentences without a quote")
-        show = self.tr("Show sentences without a quote")
-        self._uncited.redraw("partly", hide if shown else show)
 
 
 def _look_of(checked: CheckedAnswer) -> tuple[str, Tone]:

@@ -1,0 +1,145 @@
+"""How often the right passage is among the first five: 200 questions about made documents.
+
+    python -m tests.bench.retrieval
+
+The documents lie in `retrieval/`, eight in English and eight in German, each with its questions
+behind the paragraph that answers them. The questions were made by hand in other words than the
+paragraph's. Two more files are traps: they speak of all the same things and answer nothing. The
+guides of Hearth are the rest of the haystack.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.core.documents import (
+    AttachedFile,
+    Document,
+    DocumentKind,
+    Location,
+    LocationKind,
+    Passage,
+    Section,
+    passages,
+)
+from app.services.answers.grounding import PASSAGE
+from app.store.passages import find_passages
+
+FIRST: Final = 5
+FOLDER: Final = Path(__file__).parent / "retrieval"
+GUIDES: Final = Path(__file__).parents[2] / "resources" / "docs"
+_BETWEEN: Final = "\n\n"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, and where its answer stands: characters of the text of a file."""
+
+    text: str
+    language: str
+    file: str
+    start: int
+    end: int
+
+    def is_answered_by(self, file: str, passage: Passage) -> bool:
+        """Tell whether a passage has most of the paragraph with the answer."""
+        common = min(self.end, passage.span.end) - max(self.start, passage.span.start)
+        return file == self.file and 2 * common > self.end - self.start
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How many of the questions had the right passage among the first; missed: the others."""
+
+    right: int
+    asked: int
+    missed: tuple[Question, ...]
+
+    @property
+    def share(self) -> float:
+        return self.right / self.asked
+
+
+Search = Callable[[str], Sequence[tuple[str, Passage]]]
+"""Returns the first passages for a question, the best first, each with its file's name."""
+
+
+def haystack() -> tuple[list[AttachedFile], list[Question]]:
+    """Read all files, and the questions about them."""
+    files, questions = [], []
+    for path in sorted(FOLDER.glob("*.txt")):
+        text, asked = _read(path)
+        files.append(_attached(path.name, text))
+        questions += asked
+    files += [_attached(path.name, path.read_text("utf-8")) for path in sorted(GUIDES.glob("*.md"))]
+    return files, questions
+
+
+def _read(path: Path) -> tuple[str, list[Question]]:
+    text, questions = "", []
+    for block in path.read_text("utf-8").strip().split(_BETWEEN):
+        lines = block.split("\n")
+        paragraph = "\n".join(it for it in lines if not it.startswith("? "))
+        text += _BETWEEN if text else ""
+        start, end = len(text), len(text) + len(paragraph)
+        text += paragraph
+        questions += [
+            Question(it[2:], path.name[:2], path.name, start, end)
+            for it in lines
+            if it.startswith("? ")
+        ]
+    return text, questions
+
+
+def _attached(name: str, text: str) -> AttachedFile:
+    section = Section(Location(LocationKind.WHOLE, 1), text)
+    data = text.encode()
+    sha256 = hashlib.sha256(data).hexdigest()
+    return AttachedFile(name, Document(DocumentKind.TEXT, sha256, len(data), (section,)))
+
+
+def full_text(files: Sequence[AttachedFile]) -> Search:
+    """Search as for attached files: by words alone, in all passages."""
+    everything = [(file.name, it) for file in files for it in passages(file.document, PASSAGE)]
+
+    def search(question: str) -> list[tuple[str, Passage]]:
+        found = find_passages((it for _, it in everything), question, FIRST)
+        return [everything[number] for number in found]
+
+    return search
+
+
+def measure(search: Search, questions: Sequence[Question]) -> Figures:
+    missed = [
+        it
+        for it in questions
+        if not any(it.is_answered_by(file, passage) for file, passage in search(it.text)[:FIRST])
+    ]
+    return Figures(len(questions) - len(missed), len(questions), tuple(missed))
+
+
+def report(name: str, search: Search, questions: Sequence[Question]) -> None:
+    for language in ("en", "de", ""):
+        asked = [it for it in questions if language in ("", it.language)]
+        figures = measure(search, asked)
+        called = language or "both"
+        print(f"{name}, {called}: {figures.right} of {figures.asked} ({figures.share:.1%})")
+    if "--missed" in sys.argv:
+        for it in measure(search, questions).missed:
+            print(f"  {it.file}: {it.text}")
+
+
+def main() -> None:
+    files, questions = haystack()
+    count = sum(1 for file in files for _ in passages(file.document, PASSAGE))
+    print(f"{len(questions)} questions, {len(files)} files, {count} passages")
+    report("full text", full_text(files), questions)
+
+
+if __name__ == "__main__":
+    main()
