@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from app.core.citations import CopyState
 from app.core.documents import AttachedFile, Document
 from app.core.errors import DocumentNotRead
 from app.store.documents import FileCopies
@@ -63,6 +64,10 @@ class Documents:
             else:
                 if not same:
                     _log.warning("an attached file has changed since it was read")
+
+    def state_of(self, sha256: str) -> CopyState:
+        """Tell whether the copy of an attached file is what was read. Its hash is computed once."""
+        return self._copies.state(sha256) if self._copies is not None else "missing"
 
     def copy_of(self, sha256: str) -> Path | None:
         """Return the copy of an attached file; None where there is none."""

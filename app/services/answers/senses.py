@@ -65,8 +65,10 @@ def _refusal(
     if entry.engine == "vllm":
         return MediaUnsupported(
             title,
-            f"Its configuration says that it is not made to {can}.",
-            f"{other.capitalize()}.",
+            f"It was not made to {can}, or vLLM was started without room for that.",
+            f"Switch on “Pictures in vLLM” in the settings, if it {does}; or {other}.",
+            Action("open_settings", "vllm_pictures"),
+            terminal=f"`hearth settings set vllm_pictures on` makes room for pictures; or {other}.",
         )
     offer = projector_of(entry) if entry.projector is None else None
     if offer is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.chats.answers import AnswerOptions
 from app.core.errors import ChatNotFound
+from app.ui.chat.citations.marks import CitationMarks
 from app.ui.chat.composer.chat_files import ChatFiles
 from app.ui.chat.composer.chat_mtp import ChatMtp
 from app.ui.chat.composer.chat_queue import ChatQueue
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from app.ui.chat.composer.stay_line import StayLine
     from app.ui.chat.engine_badge import EngineBadge
     from app.ui.notify import Notifier
+    from app.ui.viewer.file_viewer import FileViewer
 
 
 _LEAST_FOR_BANNERS = 400
@@ -100,8 +103,7 @@ class ChatPage(QWidget):
         self._badge: EngineBadge | None = None
         self._stay: StayLine | None = None
         self._drafts = chats.drafts
-        self._branches = answering.branches
-        self._waiting = answering.waiting
+        self._answering = answering
         self.welcome = Welcome()
         self.transcript = Transcript(settings.text_size, generation.so_far)
         self.composer = composer or Composer()
@@ -139,6 +141,7 @@ class ChatPage(QWidget):
         sent.file_opened.connect(self.file_opened)
         self.keys = MessageKeys(self.transcript, self.composer.focus, self)
         MessageRing(self.transcript, self)
+        self.citations = CitationMarks(self.transcript, answering.citations, notifier, self)
         self._voice = AnswerVoice(generation, self.transcript, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
@@ -165,6 +168,13 @@ class ChatPage(QWidget):
     @property
     def chat_id(self) -> str | None:
         return self._chat_id
+
+    @cached_property
+    def viewer(self) -> FileViewer:
+        """The window in which the files of the chat are looked at."""
+        from app.ui.viewer.file_viewer import FileViewer
+
+        return FileViewer(self._answering.viewing, self._notifier, self)
 
     def apply(self, settings: Settings) -> None:
         self.transcript.set_text_size(scaled(settings.text_size))
@@ -290,15 +300,19 @@ class ChatPage(QWidget):
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())
         self.welcome.suggested.connect(lambda text: self.ask(text))  # noqa: PLW0108 - takes more
+        self.citations.opened.connect(
+            lambda it: self.viewer.show_file(it.document, it.name, it.spans)
+        )
         self.transcript.link.connect(self._notifier.ask_to_open)
         self.transcript.copied.connect(self._notifier.say_copied)
         self.answers.asking.connect(self._expect)
         self.answers.refused.connect(self._expect_no_more)
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
-        self._branches.switched.connect(self._show_path)
-        self._branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
-        self._branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
+        branches = self._answering.branches
+        branches.switched.connect(self._show_path)
+        branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
+        branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
         generation = self._generation
         generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
@@ -318,10 +332,10 @@ class ChatPage(QWidget):
 
     def _is_busy(self, chat_id: str) -> bool:
         """Whether a message has to wait: what comes before it is not all asked and answered."""
-        return self._is_answering() or self._waiting.is_sending(chat_id)
+        return self._is_answering() or self._answering.waiting.is_sending(chat_id)
 
     def _put_behind(self, chat_id: str, message: _Message) -> None:
-        self._waiting.add(
+        self._answering.waiting.add(
             chat_id,
             message.text,
             message.options,
@@ -381,7 +395,7 @@ class ChatPage(QWidget):
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
             known = [it.id for it in self.transcript.messages]
-            if question.id not in known[-2:] and self._branches.is_shown(question):
+            if question.id not in known[-2:] and self._answering.branches.is_shown(question):
                 if question.parent_id in (None, *known):
                     self.transcript.replace_from(question)
                 else:
@@ -395,7 +409,7 @@ class ChatPage(QWidget):
         view = self.transcript.view_of(answer.id)
         if view is not None:
             view.show_answer(answer)
-        elif self._branches.is_shown(answer):
+        elif self._answering.branches.is_shown(answer):
             self.transcript.replace_from(answer)
         self._stream.begin(answer.id, self._server)
         self.answers.refresh(self._chat_id)

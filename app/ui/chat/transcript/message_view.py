@@ -283,6 +283,10 @@ class MessageView(QWidget):
         if widget is not None:
             self._put(part, widget, above=above)
 
+    def part(self, name: str) -> QWidget | None:
+        """Return what `show_part` has put under this name."""
+        return self._parts.get(name)
+
     def _put(self, part: str, widget: QWidget, *, above: bool = False) -> None:
         self._parts[part] = widget
         below = self._column.indexOf(self.footer)
