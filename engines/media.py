@@ -124,7 +124,7 @@ def _mp3_seconds(data: bytes) -> float | None:
     """Add up the frames, from header to header."""
     at = 0
     if data.startswith(b"ID3"):
-        a, b, c, d = data[6:10]
+        a, b, c, d = struct.unpack_from(">4B", data, 6)
         at = 10 + (a << 21 | b << 14 | c << 7 | d)
     seconds = 0.0
     while at + 4 <= len(data):

@@ -42,6 +42,7 @@ from engines.llamacpp.native import load_native  # noqa: E402
 from engines.types import (  # noqa: E402
     ChatRequest,
     LoadPlan,
+    MediaKind,
     Medium,
     Message,
     Sampling,
@@ -121,7 +122,7 @@ def cases(folder: Path) -> dict[str, Case]:
 def by_hearth(engine: LlamaCppEngine, case: Case) -> tuple[float, str]:
     """Seconds to the first text, and the text."""
     data = case.medium.read_bytes()
-    kind = "audio" if case.medium.suffix == ".wav" else "image"
+    kind: MediaKind = "audio" if case.medium.suffix == ".wav" else "image"
     medium = Medium(kind, data, sha256(data).hexdigest())
     message = Message("user", QUESTION, media=(medium,))
     request = ChatRequest((message,), Sampling(temperature=0.0), TOKENS, mtp="off")
@@ -189,7 +190,8 @@ def compare(name: str, program: Path, case: Case, threads: int, rounds: int) -> 
     share = median(ours) / median(theirs)
     print(
         f"{name}: first text after {1000 * median(ours):.1f} ms, with the program"
-        f" {1000 * median(theirs):.1f} ms: {share:.3f}; the texts are"
+        f" {1000 * median(theirs):.1f} ms: {share:.3f} (of the least"
+        f" {min(ours) / min(theirs):.3f}); the texts are"
         f" {'the same' if same else 'not the same'}",
         flush=True,
     )

@@ -28,6 +28,7 @@ from engines.errors import (
     Cancelled,
     ContextFull,
     EngineError,
+    MediaUnsupported,
     MessageTooLong,
     ModelNotFound,
 )
@@ -35,6 +36,8 @@ from engines.types import (
     EngineStatus,
     Event,
     LoadPlan,
+    MediaKind,
+    Medium,
     MtpReport,
     PromptReady,
     ReasoningDelta,
@@ -64,6 +67,9 @@ class EngineContract(EventContract):
 
     counts_exactly = True
     """What is measured beforehand is what the prompt has, to the token."""
+
+    refuses_media = False
+    """It says so itself where its model takes no pictures or no sounds."""
 
     answers_at_once = 1
     """More than one: it may be asked while it answers."""
@@ -343,6 +349,24 @@ class EngineContract(EventContract):
         assert caught.value.why
         assert caught.value.do
         assert answer(loaded, ask("What is Hearth?"))
+
+    def test_pictures_and_sounds_that_its_model_does_not_take_are_refused(
+        self, engine: Engine, plan: LoadPlan
+    ) -> None:
+        if not self.refuses_media:
+            pytest.skip("this engine passes them on")
+        report = engine.load(plan, lambda _: None, CancelToken())
+        kinds: dict[MediaKind, bool | None] = {"image": report.sees, "audio": report.hears}
+        refused = [kind for kind, takes in kinds.items() if takes is False]
+        assert refused, "what it does not take is asked for here"
+        for kind in refused:
+            request = ask("What is it?")
+            medium = Medium(kind, b"not looked at", "0" * 64)
+            message = replace(request.messages[0], media=(medium,))
+            with pytest.raises(MediaUnsupported) as raised:
+                run(engine, replace(request, messages=(message,)))
+            assert all((raised.value.what, raised.value.why, raised.value.do))
+        assert answer(engine, ask("What is Hearth?"))
 
     def test_a_cancelled_load_leaves_nothing_loaded(self, engine: Engine, plan: LoadPlan) -> None:
         cancel = CancelToken()

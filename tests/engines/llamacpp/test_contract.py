@@ -16,6 +16,7 @@ from tests.engines.llamacpp.random_models import STARTER
 
 class TestLlamaCpp(EngineContract):
     answers_at_once = 4
+    refuses_media = True
 
     @pytest.fixture
     def engine(self) -> Iterator[Engine]:

@@ -113,8 +113,8 @@ def medium_of(data: bytes | Path, at: int = 0) -> Medium:
 def shown(*media: Medium | Path, text: str = QUESTION, **options: object) -> ChatRequest:
     """A question with pictures or sounds."""
     given = tuple(it if isinstance(it, Medium) else medium_of(it) for it in media)
-    asked = ask(text, **{"max_tokens": 12} | options)
-    return replace(asked, messages=(replace(asked.messages[0], media=given),))
+    message = replace(ask(text).messages[0], media=given)
+    return replace(ask(text, max_tokens=12), messages=(message,), **options)  # type: ignore[arg-type]
 
 
 def evaluated(events: list[Event]) -> int:
