@@ -12,7 +12,7 @@ from app.core.chats.answers import AnswerEvent, Compaction, Ended, Grounded, Rea
 from app.core.chats.conversation import Failure
 from app.core.chats.thinking import why_fixed
 from app.core.citations import Citation, CitationCheck
-from app.core.documents import AttachedFile, PromptSource, location_words
+from app.core.documents import AttachedFile, Attachment, PromptSource, location_words
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
@@ -42,6 +42,7 @@ class _Heard:
     done: Done | None = None
     ready: Ready | None = None
     failure: AnswerFailed | None = None
+    files: tuple[Attachment, ...] = ()
     sources: tuple[PromptSource, ...] = ()
     citations: tuple[Citation, ...] = ()
 
@@ -122,6 +123,7 @@ def print_answer(
             out.piece("\n")
         if heard.done is not None:
             if against := files():
+                heard.files = tuple(file.attachment for file in against)
                 heard.citations = CitationCheck(against).check("".join(heard.text))
             _conclude(heard, heard.done, out, set() if said is None else said)
     if heard.failure is None:
@@ -193,6 +195,7 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
         "timing": asdict(done.timing),
         "seed": done.seed,
         "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes))),
+        **({"files": [asdict(it) for it in heard.files]} if heard.files else {}),
         **({"sources": [asdict(it) for it in heard.sources]} if heard.sources else {}),
         **({"citations": [asdict(it) for it in heard.citations]} if heard.citations else {}),
     }

@@ -5,18 +5,29 @@ from __future__ import annotations
 import contextlib
 import re
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from app.core.documents import LocationKind
+from app.core.documents import LocationKind, PagePicture
 from app.documents.collected import Collected
 from app.documents.faults import Fault, Unreadable
+from app.documents.limits import Limits
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfPage
 
 _HYPHEN: Final = re.compile("[\ufffe\u0002]\r?\n?")
 """PDFium writes this for a hyphen at the end of a line that a word goes on after."""
 
 
-def read_pdf(path: Path, into: Collected) -> None:
-    """Read the text of each page, and which of them are pictures of text. Raises Unreadable."""
+_MOST_SIDE: Final = 8192
+"""Pixels; a page may have any shape."""
+
+
+def read_pdf(path: Path, limits: Limits, into: Collected) -> None:
+    """Read the text of each page, and which of them are pictures of text. Raises Unreadable.
+
+    The first of these are kept as pictures, for models that see.
+    """
     import pypdfium2
     from pypdfium2 import raw
 
@@ -39,3 +50,18 @@ def read_pdf(path: Path, into: Collected) -> None:
                 into.add(LocationKind.PAGE, text)
                 if not text.strip() and any(page.get_objects([raw.FPDF_PAGEOBJ_IMAGE])):
                     into.scanned.append(number + 1)
+                    if len(into.pages) < limits.pages and (shown := _shown(page, limits)):
+                        into.pages.append(PagePicture(number + 1, *shown))
+
+
+def _shown(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:
+    """Return a page as a picture, with its width and height; None of one that is no page."""
+    from app.documents.pictures import encoded_page
+
+    width, height = page.get_size()
+    if not (width >= 1 and height >= 1):
+        return None
+    scale = min((limits.page_pixels / (width * height)) ** 0.5, _MOST_SIDE / max(width, height))
+    with contextlib.closing(page.render(scale=scale)) as bitmap:
+        picture = bitmap.to_pil()
+        return encoded_page(picture.convert("RGB"), limits), picture.width, picture.height

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from app.documents.reader import DocumentReader
 from app.presenters.answering import Answering
 from app.presenters.branches import Branches
 from app.presenters.chat_settings import ChatSettings
 from app.presenters.chats import Chats
 from app.presenters.context_use import ContextUses
+from app.presenters.draft_files import DraftFiles
 from app.presenters.drafts import Drafts
 from app.presenters.generation import Generation
 from app.presenters.model_thinking import ModelThinking
@@ -24,6 +26,7 @@ from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
 from app.services.answers.grounding import Grounding
 from app.services.chats.trash import see_today
+from app.services.documents import Documents
 from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
@@ -68,7 +71,11 @@ def in_background(
 
 
 def answering(
-    database: Database, library: Library, generation: Generation, tasks: Tasks
+    database: Database,
+    library: Library,
+    generation: Generation,
+    documents: Documents,
+    tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
     return Answering(
@@ -76,6 +83,7 @@ def answering(
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
         ModelThinking(library, tasks),
+        DraftFiles(DraftStore(database), documents, tasks),
     )
 
 
@@ -84,7 +92,8 @@ def context(
 ) -> ContextUses:
     """Make the service that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
-    counting = Counting(ChatStore(database), summaries, answers, runtime)
+    grounding = Grounding(DocumentStore(database))
+    counting = Counting(ChatStore(database), summaries, answers, grounding, runtime)
     return ContextUses(counting, summaries, settings, tasks)
 
 
@@ -119,7 +128,9 @@ def scratch(
             chats, ChatLists(database), FolderStore(database), drafts, lambda _: None, tasks
         ),
         generation=generation,
-        answering=answering(database, library, generation, tasks),
+        answering=answering(
+            database, library, generation, Documents(DocumentReader(), None), tasks
+        ),
         chat_settings=ChatSettings(
             own,
             assistants,

@@ -110,7 +110,8 @@ class WindowApp:
 
     @cached_property
     def answering(self) -> Answering:
-        return answering(self._app.database, self._app.library, self.generation, self.tasks)
+        app = self._app
+        return answering(app.database, app.library, self.generation, app.documents, self.tasks)
 
     @cached_property
     def context(self) -> ContextUses:

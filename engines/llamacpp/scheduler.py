@@ -3,7 +3,8 @@
 A step has the next token of every answer that is being written, with its drafts. What is left of
 the batch goes to slices of the prompts that wait, first come, first served; only those of guests
 wait for all others. So a long prompt makes no answer wait longer than one slice takes, and an
-answer by itself is the case of one.
+answer by itself is the case of one. A slice of a picture or a sound comes behind all that in a
+call of its own, one in each step.
 
 Whoever waits for a token has a step run for all, unless another one does, and only one at a time
 works in the context. All steps are run in one thread: OpenMP gives every thread that calls it
@@ -206,8 +207,10 @@ class Scheduler:
             self._context.adapt(step[0].adapter)
         writing = [answer for answer in step if not answer.reads]
         reading = sorted((answer for answer in step if answer.reads), key=_is_guest)
+        looking = [answer for answer in reading if answer.looks]
+        reading = [answer for answer in reading if not answer.looks]
         room = self._context.batch_size
-        most = room // (len(writing) + bool(reading)) if step else room
+        most = room // max(1, len(writing) + bool(reading))
         parts: dict[Decoding, BatchPart] = {}
         began = perf_counter()
         for answer in writing:
@@ -218,6 +221,11 @@ class Scheduler:
                 self._ask(answer, room, len(writing), parts)
                 room -= len(parts[answer].tokens) if answer in parts else 0
         self._evaluate(dict(sorted(parts.items(), key=_sequence)), began)
+        if looking:
+            # llama.cpp takes either tokens or embeddings in one call.
+            began, parts = perf_counter(), {}
+            self._ask(looking[0], self._context.batch_size, len(writing), parts)
+            self._evaluate(parts, began)
 
     def _ask(
         self, answer: Decoding, room: int, others: int, parts: dict[Decoding, BatchPart]

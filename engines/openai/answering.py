@@ -17,6 +17,7 @@ from engines.openai.body import DECLINED, EXTRAS, Body, chat_body, completion_bo
 from engines.openai.faults import TooLong, Unwanted
 from engines.openai.fitting import FittedMessages, Fitter, measure
 from engines.openai.kinds import TOOLS
+from engines.openai.media import media_refused
 from engines.openai.reading import AnswerReader, Delta
 from engines.openai.unused import unused
 from engines.openai.via import Via
@@ -133,10 +134,12 @@ class _Answering:
             except TooLong as error:
                 fitter.refused(error, fitted)
                 last: EngineError = error
-            except Unwanted as error:
-                extra = _named_in(error.said, without)
+            except ServerFailed as error:
+                extra = _named_in(error.said, without) if isinstance(error, Unwanted) else None
                 if extra is None:
-                    raise
+                    raise media_refused(
+                        self._request.messages, self._via.client.called, self._via.model, error
+                    ) from error
                 _log.info("%s refuses %s, so it goes without", self._via.client.called, extra)
                 without.add(extra)
                 last = error

@@ -12,6 +12,7 @@ from engines.dialect.tool_turns import ToolTurns, instructions, numbered
 from engines.dialect.tools import offered
 from engines.errors import EngineFailed, GrammarInvalid
 from engines.openai.kinds import BUDGET, HABITS, TOOLS, Habits
+from engines.openai.media import content_of
 from engines.openai.values import ServerKind
 from engines.types import ChatRequest, Message, Sampling
 
@@ -199,7 +200,7 @@ def _tool_choice(request: ChatRequest, without: Set[str]) -> Body:
 
 def _message(message: Message, habits: Habits) -> Body:
     """Write a message as the server wants it; a template decides on showing earlier reasoning."""
-    told: Body = {"role": message.role, "content": message.text}
+    told: Body = {"role": message.role, "content": content_of(message)}
     if message.calls:
         told["content"] = message.text or None
         told["tool_calls"] = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engines import conversation
 from engines.cancel import CancelToken
@@ -12,6 +12,7 @@ from engines.errors import Cancelled, EngineError
 from engines.openai.body import Body, prompt_body
 from engines.openai.faults import TooLong
 from engines.openai.kinds import HABITS
+from engines.openai.media import size_of, tokens_about
 from engines.openai.via import Via
 from engines.overflow import full, prompt_too_long, too_long
 from engines.types import ChatRequest, Measured, Message
@@ -26,11 +27,15 @@ def count(
     """Count the prompt's tokens for these messages; None where the server does not count."""
     if not via.tokenizes:
         return None
-    body = countable(prompt_body(request, via.model, via.kind, messages, via.without))
+    # No server counts what it is shown: it would be sent there for nothing.
+    words = [replace(it, media=()) for it in messages]
+    body = countable(prompt_body(request, via.model, via.kind, words, via.without))
     if via.kind == "llama-server":
-        return _by_template(via, body, connection)
-    tokens = via.client.tokenize(body, connection)
-    return None if tokens is None else len(tokens)
+        counted = _by_template(via, body, connection)
+    else:
+        tokens = via.client.tokenize(body, connection)
+        counted = None if tokens is None else len(tokens)
+    return None if counted is None else counted + tokens_about(messages)
 
 
 def count_prompt(
@@ -196,6 +201,8 @@ class Fitter:
     def _knows(self, messages: Sequence[Message]) -> bool:
         """Whether `_count` may refuse a request; a guess may not, where the server would tell."""
         via = self._via
+        if any(message.media for message in messages):
+            return len(messages) in self._told  # what pictures take is always a guess
         return via.tokenizes or len(messages) in self._told or HABITS[via.kind].cuts_off
 
     def _most(self, messages: Sequence[Message]) -> int:
@@ -205,7 +212,7 @@ class Fitter:
 
 def apportioned(messages: Sequence[Message], total: int) -> list[int]:
     """Share the tokens out among messages, by their lengths."""
-    sizes = [conversation.size(it) + 24 for it in messages]
+    sizes = [conversation.size(it) + size_of(it) + 24 for it in messages]
     whole, lengths, before = sum(sizes), [], 0
     for at in range(len(sizes)):
         upto = total * sum(sizes[: at + 1]) // whole

@@ -14,12 +14,15 @@ class ServedModel:
     """A model that a server offers.
 
     context: in tokens, None where it does not tell. parameters, size_bytes: 0 where it does not.
+    sees, hears: None where it does not tell.
     """
 
     id: str
     context: int | None = None
     parameters: int = 0
     size_bytes: int = 0
+    sees: bool | None = None
+    hears: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from engines import conversation
 from engines.openai.client import OpenAiClient
+from engines.openai.media import most_tokens, size_of
 from engines.openai.values import Drafted, ServerKind
 from engines.types import ChatRequest, Message, MtpReport, Thinking
 
@@ -54,11 +55,13 @@ class Gauge:
     def most(self, messages: Sequence[Message]) -> int:
         """Return more tokens than the messages can take: each has at least one byte."""
         return 256 + sum(
-            conversation.size(it) + len(it.reasoning) + 64 * (1 + len(it.calls)) for it in messages
+            conversation.size(it) + len(it.reasoning) + 64 * (1 + len(it.calls)) + most_tokens(it)
+            for it in messages
         )
 
     def _size(self, messages: Sequence[Message]) -> int:
-        return sum(conversation.size(it) + self._EACH for it in messages) + self._EACH
+        sizes = (conversation.size(it) + size_of(it) + self._EACH for it in messages)
+        return sum(sizes) + self._EACH
 
 
 @dataclass(frozen=True)

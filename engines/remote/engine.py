@@ -233,6 +233,8 @@ class RemoteEngine:
             mtp_switch="server",
             notes=_notes(info, context),
             answers_at_once=_AT_ONCE,
+            sees=model.sees,
+            hears=model.hears,
         )
 
     def _loaded(self) -> Via:

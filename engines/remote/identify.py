@@ -24,6 +24,10 @@ _OWNERS: Final[Mapping[str, ServerKind]] = {
 """The values of “owned_by” in GET /v1/models."""
 
 
+_SENSES: Final = ("vision", "audio")
+"""The names of what llama-server's model takes, among its “modalities”."""
+
+
 def identify(client: OpenAiClient) -> ServerInfo:
     """Look at a server. Raises EngineError, such as ServerRefused without the right key."""
     rows = client.listed()
@@ -68,6 +72,9 @@ def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     context = _object(props, "default_generation_settings").get("n_ctx")
     drafts = settings.get("speculative.types")
     mtp = drafts not in ("none", "") if isinstance(drafts, str) else None
+    senses = _object(props, "modalities")
+    sees, hears = (it if isinstance(it, bool) else None for it in map(senses.get, _SENSES))
+    models = tuple(replace(it, sees=sees, hears=hears) for it in models)
     if isinstance(context, int) and 0 < context < MOST_TOKENS:
         # What one answer may use; the list may tell what the model was trained for.
         models = tuple(replace(it, context=context) for it in models)
@@ -86,7 +93,8 @@ def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerIn
         row = rows.get(model.id, {})
         context = row.get("loaded_context_length")
         known = isinstance(context, int) and 0 < context < MOST_TOKENS
-        return replace(model, context=context if known else model.context)
+        sees = {"vlm": True, "llm": False}.get(str(row.get("type")))
+        return replace(model, context=context if known else model.context, sees=sees)
 
     chats = (it for it in models if rows.get(it.id, {}).get("type") != "embeddings")
     return ServerInfo("lmstudio", "", tuple(told(it) for it in chats), None, tokenizes=False)

@@ -1,0 +1,97 @@
+"""Pictures and sounds as parts of a message, as OpenAI's protocol has them: pure."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from engines.errors import EngineError, MediaUnsupported
+from engines.media import sound_seconds
+from engines.types import Medium, Message
+
+_OF_A_PICTURE: Final = 1000
+_OF_A_SECOND: Final = 25
+_MOST_OF_A_PICTURE: Final = 16_384
+"""Tokens, about; each model has numbers of its own, and no server tells them."""
+
+_PER_BYTE: Final = 0.3
+"""Tokens of a byte of text, about: a medium is as long as so much text."""
+
+_REFUSES: Final = re.compile(
+    r"image|picture|vision|multi-?modal|mmproj|modalit|audio|content part|content type",
+    re.IGNORECASE,
+)
+"""Words of who refuses a request because of what it shows or plays."""
+
+
+def content_of(message: Message) -> str | list[dict[str, Any]]:
+    """Write the content of a message: a text, or its text in parts with its media between."""
+    if not message.media:
+        return message.text
+    parts: list[dict[str, Any]] = []
+    place = 0
+    for medium in message.media:
+        if text := message.text[place : medium.at].strip("\n"):
+            parts.append({"type": "text", "text": text})
+        place = max(place, medium.at)
+        parts.append(_part(medium))
+    if text := message.text[place:].strip("\n"):
+        parts.append({"type": "text", "text": text})
+    return parts
+
+
+def _part(medium: Medium) -> dict[str, Any]:
+    data = base64.b64encode(medium.data).decode("ascii")
+    form = _form(medium.data)
+    if medium.kind == "audio":
+        return {"type": "input_audio", "input_audio": {"data": data, "format": form}}
+    return {"type": "image_url", "image_url": {"url": f"data:image/{form};base64,{data}"}}
+
+
+def _form(data: bytes) -> str:
+    """Name the format of a file that `Medium` may hold."""
+    beginnings = {b"\x89PNG": "png", b"GIF8": "gif", b"BM": "bmp", b"RIFF": "wav", b"fLaC": "flac"}
+    found = next((name for mark, name in beginnings.items() if data.startswith(mark)), "")
+    return found or ("jpeg" if data.startswith(b"\xff\xd8") else "mp3")
+
+
+def tokens_about(messages: Iterable[Message]) -> int:
+    """Guess the tokens of all media of some messages."""
+    return sum(
+        _OF_A_PICTURE if it.kind == "image" else _of_sound(it)
+        for message in messages
+        for it in message.media
+    )
+
+
+def most_tokens(message: Message) -> int:
+    """Return more tokens than the media of a message can take."""
+    return sum(
+        _MOST_OF_A_PICTURE if it.kind == "image" else 4 * _of_sound(it) for it in message.media
+    )
+
+
+def size_of(message: Message) -> int:
+    """Return how many bytes of text take as many tokens as the media of a message, about."""
+    return round(tokens_about([message]) / _PER_BYTE)
+
+
+def _of_sound(medium: Medium) -> int:
+    return 1 + round(_OF_A_SECOND * (sound_seconds(medium.data) or 0.0))
+
+
+def media_refused(
+    messages: Iterable[Message], called: str, model: str, error: EngineError
+) -> EngineError:
+    """Return the error for a refused request: that its media were, where its words say so."""
+    kinds = {it.kind for message in messages for it in message.media}
+    if not kinds or not _REFUSES.search(error.why):
+        return error
+    what = "pictures" if "image" in kinds else "sounds"
+    return MediaUnsupported(
+        f"{called} takes no {what} for the model “{model}”.",
+        error.why,
+        f"Choose a model that takes {what}, or leave them out of the question.",
+    )
