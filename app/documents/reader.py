@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -53,6 +54,25 @@ class DocumentReader:
         if cancel.cancelled:
             raise Cancelled
         return self._document(name, ended)
+
+    def read_bytes(self, data: bytes, name: str, cancel: CancelToken) -> Document:
+        """Read a file that somebody has sent; its name says of what kind it is, and opens nothing.
+
+        Raises DocumentNotRead and Cancelled.
+        """
+        try:
+            number, place = tempfile.mkstemp(prefix="hearth-")
+        except OSError as error:
+            raise refused(name, Fault.MISSING) from error
+        path = Path(place)
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(data)
+            return self.read(path, cancel, name)
+        except OSError as error:
+            raise refused(name, Fault.MISSING) from error
+        finally:
+            path.unlink(missing_ok=True)
 
     def many(self) -> ManyDocuments:
         """Return a reader for one file after the other; the owner closes it."""

@@ -30,6 +30,7 @@ from app.server.guard import UseInProgress
 from app.server.request import ApiRequest
 from app.server.running import RequestWork, Runs, until_gone
 from app.server.service import Access, ApiModel, ApiService
+from app.server.uploads import Intake, Uploads
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 from engines.types import Done, Event, Usage
@@ -55,6 +56,7 @@ STATUS: Final[Mapping[str, int]] = {
         [
             "bad_request", "message_too_long", "context_full", "context", "grammar", "adapter",
             "template", "unsupported", "model_not_chat", "settings", "settings_invalid",
+            "document_not_read", "media", "medium",
         ],
         400,
     ),
@@ -112,11 +114,14 @@ def error_response(path: str, status: int, code: str, text: str, field: str = ""
 class Api:
     """Answers requests. app: what a server serves; its end ends all answers.
 
-    metrics: what is told of the engines, as text.
+    uploads: reads what comes with requests. metrics: what is told of the engines, as text.
     """
 
-    def __init__(self, service: ApiService, metrics: Callable[[], str] = str) -> None:
+    def __init__(
+        self, service: ApiService, uploads: Uploads, metrics: Callable[[], str] = str
+    ) -> None:
         self._service = service
+        self._uploads = uploads
         self._metrics = metrics
         self._runs = Runs()
         post, get = ["POST"], ["GET"]
@@ -189,7 +194,9 @@ class Api:
 
     async def _chat(self, request: Request) -> Response:
         fields = check(chat.ChatFields, read_json(await request.body()))
-        asked = chat.read_chat(fields)
+        asked = await self._taken(request, lambda intake: chat.read_chat(fields, intake))
+        if asked is None:
+            return _gone()
         return await self._complete_with(request, fields, asked, "chatcmpl", chat.ChatWriter)
 
     async def _complete(self, request: Request) -> Response:
@@ -229,7 +236,11 @@ class Api:
     async def _respond(self, request: Request) -> Response:
         fields = check(responses.ResponsesFields, read_json(await request.body()))
         names = responses.ToolNames(fields.tools or ())
-        asked = responses.read_responses(fields, names)
+        asked = await self._taken(
+            request, lambda intake: responses.read_responses(fields, names, intake)
+        )
+        if asked is None:
+            return _gone()
         writer = responses.ResponseWriter(fields, names, asked.model, asked.notes)
         running = self._begin(request, asked)
         if fields.stream:
@@ -240,7 +251,9 @@ class Api:
 
     async def _message(self, request: Request) -> Response:
         fields = check(messages.MessagesFields, read_json(await request.body()))
-        asked = messages.read_messages(fields)
+        asked = await self._taken(request, lambda intake: messages.read_messages(fields, intake))
+        if asked is None:
+            return _gone()
         writer = messages.MessageWriter(asked.model, asked.notes)
         running = self._begin(request, asked)
         if fields.stream:
@@ -250,12 +263,15 @@ class Api:
         return JSONResponse(writer.whole())
 
     async def _count(self, request: Request) -> Response:
-        asked = messages.read_messages(check(messages.CountFields, read_json(await request.body())))
+        fields = check(messages.CountFields, read_json(await request.body()))
         access = access_of(request)
-        count = await self._worked(
-            request, lambda cancel: self._service.count(asked, access, cancel)
-        )
-        return JSONResponse({"input_tokens": count})
+
+        def counted(cancel: CancelToken) -> int:
+            asked = messages.read_messages(fields, Intake(self._uploads, cancel))
+            return self._service.count(asked, access, cancel)
+
+        count = await self._worked(request, counted)
+        return _gone() if count is None else JSONResponse({"input_tokens": count})
 
     async def _embed(self, request: Request) -> Response:
         fields = check(vectors.EmbeddingFields, read_json(await request.body()))
@@ -302,6 +318,12 @@ class Api:
         )
         # llama-server says the one, vLLM the other.
         return JSONResponse({"content": text, "prompt": text})
+
+    async def _taken(
+        self, request: Request, read: Callable[[Intake], ApiRequest]
+    ) -> ApiRequest | None:
+        """Read a request with its files, which takes a while; None where the client has gone."""
+        return await self._worked(request, lambda cancel: read(Intake(self._uploads, cancel)))
 
     def _begin(self, request: Request, asked: ApiRequest) -> RequestWork[tuple[int, Event]]:
         """Begin an answer on its thread. Raises ServerFull."""

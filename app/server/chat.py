@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from app.server.fields import Fields, check
+from app.server.parts import content_of
 from app.server.request import (
     ApiRequest,
     BadRequest,
@@ -24,6 +25,7 @@ from app.server.request import (
     thinking_settings,
     tool_choice_of,
 )
+from app.server.uploads import Intake
 from engines.types import (
     ChatRequest,
     Done,
@@ -195,8 +197,8 @@ class CompletionFields(SamplingFields):
     max_tokens: int | None = Field(16, ge=0)
 
 
-def read_chat(fields: ChatFields) -> ApiRequest:
-    """Read a request for a chat completion. Raises BadRequest."""
+def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
+    """Read a request for a chat completion. Raises BadRequest, DocumentNotRead, Cancelled."""
     tools, notes = tools_of(fields.tools)
     choice, only = _choice(fields.tool_choice, tools)
     template = fields.chat_template_kwargs or TemplateValues()
@@ -204,7 +206,7 @@ def read_chat(fields: ChatFields) -> ApiRequest:
     return ApiRequest(
         fields.model,
         ChatRequest(
-            joined(_messages(fields.messages)),
+            joined(_messages(fields.messages, intake)),
             sampling=fields.sampling(schema_of(fields.response_format), likely),
             stop=fields.stops(),
             tools=tools,
@@ -316,7 +318,7 @@ def _choice(choice: str | Mapping[str, Any] | None, tools: tuple[Tool, ...]) -> 
     return str(choice.get("mode") or choice.get("type")), ""
 
 
-def _messages(messages: Sequence[ChatMessage]) -> Iterator[Message]:
+def _messages(messages: Sequence[ChatMessage], intake: Intake) -> Iterator[Message]:
     asked: dict[str, str] = {}
     roles: Mapping[str, Role] = {"developer": "system", "function": "tool"}
     for number, it in enumerate(messages):
@@ -327,41 +329,16 @@ def _messages(messages: Sequence[ChatMessage]) -> Iterator[Message]:
         )
         asked.update({call.id: call.name for call in calls})
         call_id = it.tool_call_id or ""
+        content = content_of(it.content, f"messages.{number}.content", intake)
         yield Message(
             role,  # type: ignore[arg-type]  # what is not in `roles` is a role of ours
-            text_of(it.content, f"messages.{number}.content"),
+            content.text,
             reasoning=it.reasoning_content or it.reasoning or "",
             calls=calls,
             tool=(it.name or asked.get(call_id, "")) if role == "tool" else "",
             call_id=call_id if role == "tool" else "",
+            media=content.media,
         )
-
-
-def text_of(content: str | Sequence[Mapping[str, Any]] | None, where: str) -> str:
-    """Return the text of a message's content. Raises BadRequest for what is none."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "\n".join(filter(None, (_text_part(part, where) for part in content)))
-
-
-def _text_part(part: Mapping[str, Any], where: str) -> str:
-    kind = part.get("type")
-    text = part.get("text", part.get("refusal"))
-    if kind in {"text", "input_text", "output_text", "refusal", "summary_text"}:
-        if isinstance(text, str):
-            return text
-        raise BadRequest(f"“{where}” has no text.", "A part of it lacks it.", "Send it.", where)
-    raise no_such_part(str(kind), where)
-
-
-def no_such_part(kind: str, where: str) -> BadRequest:
-    """Make the error for pictures, sound and files."""
-    return BadRequest(
-        f"A part of “{where}” is no text.",
-        f"It is of the type “{kind}”, and models get text only here.",
-        "Send its text.",
-        where,
-    )
 
 
 class ChatWriter:

@@ -11,8 +11,10 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from app.server.chat import left_out, new_id, no_such_part
+from app.core.documents import DocumentKind
+from app.server.chat import left_out, new_id
 from app.server.fields import Fields, check
+from app.server.parts import Content, ContentBuilder, no_such_part
 from app.server.request import (
     ApiRequest,
     BadRequest,
@@ -21,6 +23,7 @@ from app.server.request import (
     thinking_settings,
     tool_choice_of,
 )
+from app.server.uploads import Intake, decoded, elsewhere, plain_name
 from engines.types import (
     ChatRequest,
     Done,
@@ -105,8 +108,11 @@ class MessagesFields(CountFields):
     stop_sequences: list[str] | None = Field(None, max_length=16)
 
 
-def read_messages(fields: CountFields) -> ApiRequest:
-    """Read a request for a message, or for the count of its tokens. Raises BadRequest."""
+def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
+    """Read a request for a message, or for the count of its tokens.
+
+    Raises BadRequest, DocumentNotRead, Cancelled.
+    """
     tools, left = _tools(fields.tools or ())
     choice = fields.tool_choice or ChoiceFields()
     output = fields.output_config or OutputFields()
@@ -127,7 +133,7 @@ def read_messages(fields: CountFields) -> ApiRequest:
     return ApiRequest(
         fields.model,
         ChatRequest(
-            joined([*_system(fields.system), *_messages(fields.messages)]),
+            joined([*_system(fields.system), *_messages(fields.messages, intake)]),
             sampling=Sampling(schema=json.dumps(output.format.schema_) if output.format else None),
             stop=stops,
             tools=tools,
@@ -158,13 +164,14 @@ def _system(system: str | Sequence[Mapping[str, Any]] | None) -> Iterator[Messag
             yield Message("system", text)
 
 
-def _messages(messages: Sequence[MessageFields]) -> Iterator[Message]:
+def _messages(messages: Sequence[MessageFields], intake: Intake) -> Iterator[Message]:
     asked: dict[str, str] = {}
     for number, it in enumerate(messages):
         if isinstance(it.content, str):
             yield Message(it.role, it.content)
         else:
-            yield from _blocks(it.role, it.content, f"messages.{number}.content", asked)
+            where = f"messages.{number}.content"
+            yield from _blocks(it.role, it.content, where, asked, intake)
 
 
 def _blocks(
@@ -172,18 +179,19 @@ def _blocks(
     blocks: Sequence[Mapping[str, Any]],
     where: str,
     asked: dict[str, str],
+    intake: Intake,
 ) -> Iterator[Message]:
     """Split a message's blocks: results come first, then its text, thoughts and calls.
 
     asked: the names of the tools that were asked for so far, by the ids of their calls.
     """
-    texts: list[str] = []
+    own = ContentBuilder("\n\n")
     thoughts: list[str] = []
     calls: list[ToolCall] = []
     for block in blocks:
         match block.get("type"):
-            case "text":
-                texts.append(_text(block))
+            case "text" | "image" | "document":
+                _add(own, block, where, intake)
             case "thinking":
                 thoughts.append(str(block.get("thinking", "")))
             case "redacted_thinking":
@@ -194,17 +202,20 @@ def _blocks(
                 calls.append(ToolCall(its.name, json.dumps(its.input, ensure_ascii=False), its.id))
             case "tool_result":
                 result = check(ResultFields, block)
+                content = _result(result, where, intake)
                 yield Message(
                     "tool",
-                    _result(result, where),
+                    content.text,
                     tool=asked.get(result.tool_use_id, ""),
                     call_id=result.tool_use_id,
+                    media=content.media,
                 )
             case kind:
                 raise no_such_part(str(kind), where)
-    if texts or calls or thoughts:
-        text = "\n\n".join(texts)
-        yield Message(role, text, reasoning="\n\n".join(thoughts), calls=tuple(calls))
+    said = own.built()
+    if said.text or said.media or calls or thoughts:
+        thought = "\n\n".join(thoughts)
+        yield Message(role, said.text, reasoning=thought, calls=tuple(calls), media=said.media)
 
 
 class CallFields(Fields):
@@ -219,14 +230,60 @@ class ResultFields(Fields):
     is_error: bool | None = None
 
 
-def _result(result: ResultFields, where: str) -> str:
-    content = result.content
-    if isinstance(content, list):
-        for part in content:
-            if part.get("type") not in {"text", "tool_reference"}:
-                raise no_such_part(str(part.get("type")), where)
-        content = "\n".join(_text(part) for part in content)
-    return f"Error: {content or ''}" if result.is_error else content or ""
+def _result(result: ResultFields, where: str, intake: Intake) -> Content:
+    own = ContentBuilder()
+    if result.is_error:
+        own.add_text("Error:")
+    if isinstance(result.content, list):
+        for block in result.content:
+            _add(own, block, where, intake)
+    else:
+        own.add_text(result.content or "")
+    return own.built()
+
+
+def _add(own: ContentBuilder, block: Mapping[str, Any], where: str, intake: Intake) -> None:
+    """Add a block of text, a picture or a file."""
+    match block.get("type"):
+        case "text" | "tool_reference":
+            own.add_text(_text(block))
+        case "image":
+            data = decoded(_source(block, where).get("data"), where)
+            own.add_file("picture", intake.take(data, "picture", DocumentKind.IMAGE, where))
+        case "document":
+            _add_document(own, block, where, intake)
+        case kind:
+            raise no_such_part(str(kind), where)
+
+
+def _add_document(
+    own: ContentBuilder, block: Mapping[str, Any], where: str, intake: Intake
+) -> None:
+    source = _source(block, where)
+    name = plain_name(block.get("title"), "document")
+    content, data = source.get("content"), source.get("data")
+    if source.get("type") == "content":
+        for inner in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+            if not isinstance(inner, Mapping) or inner.get("type") == "document":
+                raise no_such_part("document", where)
+            _add(own, inner, where, intake)
+        return
+    if source.get("type") == "text":
+        given = data.encode(errors="replace") if isinstance(data, str) else b""
+        file = given or decoded(None, where)
+        name = name if "." in name else f"{name}.txt"
+    else:
+        file = decoded(data, where)
+    own.add_file(name, intake.take(file, name, None, where))
+
+
+def _source(block: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """Return where a block's data is; only what is in the request can be used."""
+    source = block.get("source")
+    source = source if isinstance(source, Mapping) else {}
+    if source.get("type") in {"url", "file"}:
+        raise elsewhere(str(source.get("url") or source.get("file_id") or ""), where)
+    return source
 
 
 def _text(part: Mapping[str, Any]) -> str:

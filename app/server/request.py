@@ -9,7 +9,7 @@ from typing import Final
 
 from app.core.chats.answers import AnswerOptions
 from app.core.errors import AppError
-from engines.types import ChatRequest, Message, Tool, ToolChoice
+from engines.types import ChatRequest, Medium, Message, Tool, ToolChoice
 
 EFFORTS: Final[Mapping[str, str]] = {
     "none": "",
@@ -148,8 +148,10 @@ def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
     for message in messages:
         leading = leading and message.role == "system"
         if message.role == "system" and not leading:
-            text = f"<system-reminder>\n{message.text}\n</system-reminder>"
-            turns.append(replace(message, role="user", text=text))
+            begin = "<system-reminder>\n"
+            text = f"{begin}{message.text}\n</system-reminder>"
+            media = _moved(message, len(begin))
+            turns.append(replace(message, role="user", text=text, media=media))
         else:
             turns.append(message)
 
@@ -162,7 +164,16 @@ def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def _one(run: list[Message]) -> Message:
-    first = run[0]
-    text = "\n\n".join(message.text for message in run if message.text)
+    text, media = "", list[Medium]()
+    for message in run:
+        if text and (message.text or message.media):
+            text += "\n\n"
+        media += _moved(message, len(text))
+        text += message.text
     reasoning = "\n\n".join(message.reasoning for message in run if message.reasoning)
-    return replace(first, text=text, reasoning=reasoning)
+    return replace(run[0], text=text, reasoning=reasoning, media=tuple(media))
+
+
+def _moved(message: Message, by: int) -> tuple[Medium, ...]:
+    """Return a message's pictures and sounds where its text comes behind so many characters."""
+    return tuple(replace(it, at=it.at + by) for it in message.media)

@@ -26,11 +26,10 @@ from app.server.chat import (
     left_out,
     likely,
     new_id,
-    no_such_part,
     schema_of,
-    text_of,
 )
 from app.server.fields import Fields, check
+from app.server.parts import content_of, no_such_part
 from app.server.request import (
     ApiRequest,
     BadRequest,
@@ -39,6 +38,7 @@ from app.server.request import (
     thinking_settings,
     tool_choice_of,
 )
+from app.server.uploads import Intake
 from engines.types import (
     ChatRequest,
     Done,
@@ -167,8 +167,8 @@ class ToolNames:
             self.left.append(str(kind))
 
 
-def read_responses(fields: ResponsesFields, names: ToolNames) -> ApiRequest:
-    """Read a request for a response. Raises BadRequest."""
+def read_responses(fields: ResponsesFields, names: ToolNames, intake: Intake) -> ApiRequest:
+    """Read a request for a response. Raises BadRequest, DocumentNotRead, Cancelled."""
     for name in ("previous_response_id", "conversation", "background"):
         if getattr(fields, name):
             raise BadRequest(
@@ -192,7 +192,7 @@ def read_responses(fields: ResponsesFields, names: ToolNames) -> ApiRequest:
     return ApiRequest(
         fields.model,
         ChatRequest(
-            joined(_conversation(fields, names)),
+            joined(_conversation(fields, names, intake)),
             sampling=Sampling(schema=_schema(form), logprobs=told),
             tools=tools,
             tool_choice=tool_choice_of(choice),
@@ -224,13 +224,13 @@ def _choice(choice: str | Mapping[str, Any] | None, names: ToolNames) -> tuple[s
     return str(choice.get("mode") or choice.get("type")), ""
 
 
-def _conversation(fields: ResponsesFields, names: ToolNames) -> Iterator[Message]:
+def _conversation(fields: ResponsesFields, names: ToolNames, intake: Intake) -> Iterator[Message]:
     if fields.instructions:
         yield Message("system", fields.instructions)
     if isinstance(fields.input, str):
         yield Message("user", fields.input)
         return
-    yield from _answers(_items(fields.input, names))
+    yield from _answers(_items(fields.input, names, intake))
 
 
 def _answers(messages: Iterator[Message]) -> Iterator[Message]:
@@ -255,16 +255,18 @@ def _answers(messages: Iterator[Message]) -> Iterator[Message]:
         yield answer
 
 
-def _items(items: Sequence[Mapping[str, Any]], names: ToolNames) -> Iterator[Message]:
+def _items(
+    items: Sequence[Mapping[str, Any]], names: ToolNames, intake: Intake
+) -> Iterator[Message]:
     asked: dict[str, str] = {}
     roles: Final = {"developer": "system", "system": "system", "user": "user"}
     for number, item in enumerate(items):
         where = f"input.{number}"
         match item.get("type", "message"):
             case "message":
-                text = text_of(item.get("content"), f"{where}.content")
+                said = content_of(item.get("content"), f"{where}.content", intake)
                 role = roles.get(str(item.get("role")), "assistant")
-                yield Message(role, text)  # type: ignore[arg-type]  # one of ours
+                yield Message(role, said.text, media=said.media)  # type: ignore[arg-type]
             case "function_call" | "custom_tool_call" as kind:
                 its = check(CallItem, item)
                 called = names.called(its.namespace, its.name)
@@ -274,9 +276,9 @@ def _items(items: Sequence[Mapping[str, Any]], names: ToolNames) -> Iterator[Mes
                 yield Message("assistant", "", calls=(ToolCall(called, arguments, its.call_id),))
             case "function_call_output" | "custom_tool_call_output":
                 result = check(OutputItem, item)
-                text = text_of(result.output, f"{where}.output")
-                tool = asked.get(result.call_id, "")
-                yield Message("tool", text, tool=tool, call_id=result.call_id)
+                said = content_of(result.output, f"{where}.output", intake)
+                tool, id_ = asked.get(result.call_id, ""), result.call_id
+                yield Message("tool", said.text, tool=tool, call_id=id_, media=said.media)
             case "reasoning":
                 yield Message("assistant", "", reasoning=_reasoned(item))
             case "item_reference":

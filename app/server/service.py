@@ -7,14 +7,16 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from app.core.chats.answers import AnswerOptions, Grounded, Ready
+from app.core.documents import Attachment, DocumentKind
 from app.core.errors import ModelBusy, ModelUnknown
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.server.request import ApiRequest
 from app.services.answers.answers import Answers, Prepared
+from app.services.answers.senses import expected_of, require_senses, taken_by
 from app.services.engines.lease import Lease
 from app.services.engines.load_options import load_options_of
 from app.services.engines.runtime import Runtime
@@ -23,10 +25,15 @@ from engines import conversation
 from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.overflow import full
-from engines.types import ChatRequest, Event, Ranking, Vectors
+from engines.types import ChatRequest, Event, MediaKind, Ranking, Vectors
 
 T = TypeVar("T")
 
+_SENT: Final[Mapping[MediaKind, Attachment]] = {
+    "image": Attachment("an image of the request", "", DocumentKind.IMAGE, 0, 0),
+    "audio": Attachment("a sound of the request", "", DocumentKind.AUDIO, 0, 0),
+}
+"""What clients send, as it is called where a model does not take it."""
 _NAMED = 10
 """Models that are named to a client that asks for one that there is not."""
 _LONG = 1 << 20
@@ -122,6 +129,7 @@ class ApiService:
         prepared = self._prepared(request.model, request.options, access)
         session = session_of(request.shaped, access)
         asked = replace(request.onto(prepared.request), chat=session, guest=self._guests)
+        self._require_senses(prepared, asked)
         self._require_room(prepared, asked, cancel)
         whole = replace(prepared, request=asked)
         for number in range(request.count):
@@ -139,6 +147,7 @@ class ApiService:
         """Count the tokens of a request's prompt. Raises as `answer`."""
         prepared = self._prepared(request.model, request.options, access)
         asked = request.onto(prepared.request)
+        self._require_senses(prepared, asked)
         return self._look_up(prepared, cancel, lambda it: it.measure(asked, cancel)).total
 
     def tokenize(
@@ -223,6 +232,15 @@ class ApiService:
             )
         return prepared
 
+    def _require_senses(self, prepared: Prepared, asked: ChatRequest) -> None:
+        """Refuse pictures and sounds that the model does not take. Raises MediaUnsupported."""
+        kinds = {medium.kind for message in asked.messages for medium in message.media}
+        loaded = next(
+            (it.loaded for it in self._runtime.models() if it.entry == prepared.entry), None
+        )
+        taken = expected_of(prepared.entry) if loaded is None else taken_by(loaded)
+        require_senses((_SENT[kind] for kind in sorted(kinds)), taken, prepared.entry, _no_offer)
+
     def _require_room(self, prepared: Prepared, asked: ChatRequest, cancel: CancelToken) -> None:
         """Refuse a conversation that is far too long while it holds up nobody else.
 
@@ -270,6 +288,10 @@ def session_of(request: ChatRequest, access: Access) -> str:
 
 def _may(access: Access, called: str, entry: ModelEntry) -> bool:
     return not access.models or not access.models.isdisjoint({called, entry.id, entry.name})
+
+
+def _no_offer(_entry: ModelEntry) -> None:
+    """Offer nothing: what a model lacks is got in Hearth, and not by its clients."""
 
 
 def _plain(model: str) -> AnswerOptions:

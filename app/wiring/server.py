@@ -26,13 +26,15 @@ def api_server(
 ) -> Server:
     """Make a server that has not been started."""
     from app.core.network.serving import aliases_named
+    from app.documents.reader import DocumentReader
     from app.server.api import Api
     from app.server.server import Server
     from app.server.service import ApiService
+    from app.server.uploads import Uploads
 
     def aliases() -> dict[str, str]:
         return aliases_named(settings.read().server_aliases)
 
     service = ApiService(answers, library, runtime, settings.read, aliases, guests=options.beside)
-    api = Api(service, metrics)
+    api = Api(service, Uploads(DocumentReader()), metrics)
     return Server(api.app, options, keys, api.error_body)

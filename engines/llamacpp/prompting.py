@@ -200,7 +200,8 @@ class Prompter:
         if request.tool_choice == "none" and self._dialect.call_token is None:
             tools = ()  # only one that begins with a token can be kept from asking for them
         rendered = self._dialect.render(messages, request.thinking, request.effort, tools, cancel)
-        if fewest := self._too_long(rendered.text):
+        words = self._marked.sub("", rendered.text) if media else rendered.text
+        if fewest := self._too_long(words):
             return Prompt(rendered, [], left, 0, fewest=fewest)
         tokens = self._tokens(rendered.text, held, media)
         if not tokens:

@@ -50,7 +50,15 @@ def chat_body(
     refuses min_p. special, without: see `Via`. thinks: the model will reason before it answers.
     Raises GrammarInvalid and EngineFailed for what such a server cannot do.
     """
+    must_call = bool(request.tools) and request.tool_choice == "required"
+    if must_call:  # it is a call and no answer that could follow anything
+        free = replace(request.sampling, grammar=None, schema=None)
+        request = replace(request, sampling=free)
     body = prompt_body(request, model, kind, messages, without)
+    if must_call and kind == "vllm" and TOOLS in without:
+        # It holds a call that has to be to its schema without a parser of its model's own form.
+        without = without - {TOOLS}
+        body[TOOLS] = offered(request.tools)
     body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
     body |= _tool_choice(request, without)
     habits = HABITS[kind]

@@ -149,9 +149,9 @@ class AnswerReader:
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
         """Read a piece, without secrets. Raises ServerFailed for more than any answer holds."""
         deltas = [clean for delta in self._fed(piece) for clean in self._clean(delta)]
-        yield from self._logprobs.attached(deltas)
         if self.stopped:
-            yield from self.held()
+            deltas += self.held()
+        yield from self._logprobs.attached(deltas)
 
     def held(self) -> Iterator[Delta]:
         """Yield what might have become a secret, now that nothing follows."""
@@ -190,9 +190,8 @@ class AnswerReader:
 
     def end(self) -> Iterator[Delta]:
         """Yield what was held back, and the tools that were asked for, now that nothing follows."""
-        for delta in self._ending():
-            yield from self._clean(delta)
-        yield from self.held()
+        deltas = [clean for delta in self._ending() for clean in self._clean(delta)]
+        yield from self._logprobs.attached([*deltas, *self.held()])
 
     def _clean(self, delta: Delta) -> Iterator[Delta]:
         """Redact secrets, however they are cut; what one kind holds back comes before another."""

@@ -11,9 +11,11 @@ from starlette.types import ASGIApp
 
 from app.core.network.serving import LOOPBACK, Address, ServeOptions
 from app.core.settings.fields import Settings
+from app.documents.reader import DocumentReader
 from app.server.api import Api
 from app.server.server import Server
 from app.server.service import ApiService
+from app.server.uploads import Uploads
 from app.services.api_keys import ApiKeys
 from app.store.api_clients import ApiClientStore
 from app.store.secrets import Secrets
@@ -56,7 +58,7 @@ def serving(
         lambda: served.settings,
         lambda: served.aliases,
     )
-    api = Api(service)
+    api = Api(service, Uploads(DocumentReader()))
     served.app = around(api.app)
     options = ServeOptions(Address(LOOPBACK, 0), needs_token=False)
     server = Server(served.app, options, served.keys, api.error_body)
