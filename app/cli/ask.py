@@ -226,7 +226,7 @@ def _declare(ask: argparse.ArgumentParser) -> None:
         dest="file",
         type=Path,
         metavar="PATH",
-        help="the same for a picture, for a model that sees",
+        help="the same for a picture, for a model that sees; may be given several times",
     )
     ask.add_argument(
         "--docs",

@@ -14,7 +14,7 @@ _PLAIN = {"help", "version"}
 _SAYS = ("default", "otherwise", "by itself", "without --chat", "several times", "only those")
 """What the value is where the option is left out, or that nothing else holds then."""
 
-_NEEDED = {"--try", "--off", "--chat", "--grammar", "--folder"}
+_NEEDED = {"--try", "--off", "--chat", "--grammar", "--folder", "--quote"}
 """They ask for something; without them nothing is asked."""
 
 

@@ -15,8 +15,8 @@ from app.core.chats.answers import AnswerOptions
 from app.core.models.entry import STARTER
 from app.core.settings.fields import Settings
 from engines.cancel import CancelToken
-from engines.llamacpp.context import Context
-from engines.llamacpp.sampling import ChainSampler, Greedy
+from engines.llamacpp.decoder import Decoding, DrawnRun
+from engines.llamacpp.sampling import Greedy
 from engines.types import TextDelta
 from tests.support.desks import Desk, a_desk
 from tests.support.houses import House, a_house
@@ -46,21 +46,16 @@ def test_a_token_passes_few_generators_from_the_decoder_to_the_window(
 ) -> None:
     seen: list[list[str]] = []
 
-    def watched(sampler: type[Greedy] | type[ChainSampler]) -> None:
-        draw = sampler.draw
+    give = Decoding.give
 
-        def drawn(self: object, context: Context, row: int = -1) -> int:
-            seen.append(generators())
-            return draw(self, context, row)  # type: ignore[arg-type]
+    def given(self: Decoding, run: DrawnRun, number: int) -> int:
+        seen.append(generators())
+        return give(self, run, number)
 
-        monkeypatch.setattr(sampler, "draw", drawn)
-
-    watched(Greedy)
-    watched(ChainSampler)
+    monkeypatch.setattr(Decoding, "give", given)
     desk.until_ended(desk.ask(STARTER))
-    ways = [way for way in seen if "Scheduler.tokens" in way]  # the load draws some to measure
-    assert len(ways) > 1
-    for way in ways:
+    assert len(seen) > 1
+    for way in seen:
         assert way[0] == "Scheduler.tokens"
         assert way[-1] == "Answers.write", "who comes after it receives, and hands on no further"
         assert len(way) <= MOST, " → ".join(way)
