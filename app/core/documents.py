@@ -1,5 +1,7 @@
-"""What is read from a file that somebody attaches: its text and where each part of it stands, or
-its picture or sound."""
+"""What is read from a file that somebody attaches.
+
+Its text, and where each part of it stands; or the picture or sound that it is.
+"""
 
 from __future__ import annotations
 
