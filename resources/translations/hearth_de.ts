@@ -2262,8 +2262,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
-      <source>Get what it sees with</source>
-      <translation>Holen, womit es sieht</translation>
+      <source>Get the projector</source>
+      <translation>Projektor holen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -13139,6 +13139,7 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>Update Hearth, or choose another model.</source>
       <translation>Aktualisiere Hearth oder wähle ein anderes Modell.</translation>
     </message>
@@ -13786,6 +13787,11 @@
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Save it again as WAV or MP3, or leave it out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Hearth cannot lay out pictures of its kind, {0}, yet.</source>
       <translation type="unfinished" />
     </message>
     <message>
@@ -15089,6 +15095,21 @@ Query: {}</source>
       <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>its value {0} is not a list of whole numbers</source>
       <translation>sein Wert {0} ist keine Liste ganzer Zahlen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>“{0}” is no projector.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>It is another kind of model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>Choose the projector of this model; its name mostly begins with “mmproj”.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />
