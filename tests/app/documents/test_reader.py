@@ -127,7 +127,7 @@ def test_a_docx_of_pictures_alone_is_a_scan(tmp_path: Path) -> None:
         "word/_rels/document.xml.rels": f'<Relationships xmlns="{made.RELATIONS}">{rels}'
         "</Relationships>",
     }
-    document = read(made.archive(tmp_path / "a.docx", parts | shown))
+    document = read(made.archive(tmp_path / "a.docx", {**parts, **shown}))
     assert document.is_scan
     assert [(it.number, it.width) for it in document.pages] == [(1, 19), (2, 20)]
     text = read(made.docx(tmp_path / "b.docx", made.paragraph("Words")))
