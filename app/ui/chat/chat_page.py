@@ -309,6 +309,9 @@ class ChatPage(QWidget):
         self.answers.refused.connect(self._expect_no_more)
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
+        self.context.fix.connect(
+            lambda it: self.fixes.wanted.emit(it.action, it.value, self.context.look)
+        )
         branches = self._answering.branches
         branches.switched.connect(self._show_path)
         branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
