@@ -245,7 +245,7 @@
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <location filename="../../app/ui/chat/composer/composer.py" />
       <source>Attach files</source>
-      <translation type="unfinished" />
+      <translation>Dateien anhängen</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
@@ -1023,32 +1023,32 @@
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Sent as soon as the files are read.</source>
-      <translation type="unfinished" />
+      <translation>Wird gesendet, sobald die Dateien gelesen sind.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Pasted text</source>
-      <translation type="unfinished" />
+      <translation>Eingefügter Text</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Being read…</source>
-      <translation type="unfinished" />
+      <translation>Wird gelesen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Enter opens it, Delete removes it.</source>
-      <translation type="unfinished" />
+      <translation>Enter öffnet sie, Entf entfernt sie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Enter inserts it into the message, Delete removes it.</source>
-      <translation type="unfinished" />
+      <translation>Enter setzt ihn in die Nachricht, Entf entfernt ihn.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Remove the pasted text</source>
-      <translation type="unfinished" />
+      <translation>Eingefügten Text entfernen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
@@ -1064,42 +1064,47 @@
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>{0} lines</source>
-      <translation type="unfinished" />
+      <translation>{0} Zeilen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>{0} characters</source>
-      <translation type="unfinished" />
+      <translation>{0} Zeichen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Being read for {0} s…</source>
-      <translation type="unfinished" />
+      <translation>Wird seit {0} s gelesen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Stop reading {0}</source>
-      <translation type="unfinished" />
+      <translation>{0} nicht weiter lesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Pasted picture</source>
+      <translation>Eingefügtes Bild</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>All files (*)</source>
-      <translation type="unfinished" />
+      <translation>Alle Dateien (*)</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>Text and code</source>
-      <translation type="unfinished" />
+      <translation>Text und Code</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>Pictures</source>
-      <translation type="unfinished" />
+      <translation>Bilder</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>Sounds</source>
-      <translation type="unfinished" />
+      <translation>Töne</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
@@ -1306,7 +1311,7 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <location filename="../../app/ui/documents/words.py" />
       <source>1 file</source>
-      <translation type="unfinished" />
+      <translation>1 Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -1520,7 +1525,7 @@
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
       <source>Files alone</source>
-      <translation type="unfinished" />
+      <translation>Nur Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
@@ -1649,6 +1654,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
+      <location filename="../../app/ui/chat/files/words.py" />
       <location filename="../../app/ui/look/format.py" />
       <source>about {0} tokens</source>
       <translation>etwa {0} Token</translation>
@@ -1788,83 +1794,93 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given {0} of {1} of {2}.</source>
+      <translation>Das Modell bekam {0} von {1} aus {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
       <source>all of it is in</source>
-      <translation type="unfinished" />
+      <translation>ganz enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>nothing of it is in</source>
-      <translation type="unfinished" />
+      <translation>nicht enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>parts of it are in</source>
-      <translation type="unfinished" />
+      <translation>teilweise enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} of {1} is in</source>
-      <translation type="unfinished" />
+      <translation>{0} von {1} enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} of {1} are in</source>
-      <translation type="unfinished" />
+      <translation>{0} von {1} enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>scan without text</source>
-      <translation type="unfinished" />
+      <translation>Scan ohne Text</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 section</source>
-      <translation type="unfinished" />
+      <translation>1 Abschnitt</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} sections</source>
-      <translation type="unfinished" />
+      <translation>{0} Abschnitte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given parts of {0}.</source>
+      <translation>Das Modell bekam Teile von {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 page</source>
-      <translation type="unfinished" />
+      <translation>1 Seite</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} pages</source>
-      <translation type="unfinished" />
+      <translation>{0} Seiten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 slide</source>
-      <translation type="unfinished" />
+      <translation>1 Folie</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} slides</source>
-      <translation type="unfinished" />
+      <translation>{0} Folien</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 sheet</source>
-      <translation type="unfinished" />
+      <translation>1 Blatt</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} sheets</source>
-      <translation type="unfinished" />
+      <translation>{0} Blätter</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 chapter</source>
-      <translation type="unfinished" />
+      <translation>1 Kapitel</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} chapters</source>
-      <translation type="unfinished" />
+      <translation>{0} Kapitel</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
@@ -2262,6 +2278,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
+      <source>Get what it sees with</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/fixes.py" />
       <source>Use a context of {0} tokens</source>
       <translation>Einen Kontext von {0} Token nehmen</translation>
     </message>
@@ -2570,17 +2591,17 @@
     <message>
       <location filename="../../app/ui/chat/transcript/sent_files.py" />
       <source>Files of this message</source>
-      <translation type="unfinished" />
+      <translation>Dateien dieser Nachricht</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/sent_files.py" />
       <source>Enter opens it.</source>
-      <translation type="unfinished" />
+      <translation>Enter öffnet sie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/sent_files.py" />
       <source>Ask again without {0}</source>
-      <translation type="unfinished" />
+      <translation>Ohne {0} noch einmal fragen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/summary_fold.py" />
@@ -7345,6 +7366,18 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
+      <source>Pictures in vLLM</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Lets models that see be shown pictures there. It takes more graphics memory, and a longer start.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
       <source>Cards that share each layer</source>
       <translation>Karten, die sich jede Schicht teilen</translation>
     </message>
@@ -9156,6 +9189,11 @@
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
+      <source>vision image multimodal</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
       <source>gpu multi tensor parallel</source>
       <translation>gpu mehrere tensor parallel</translation>
     </message>
@@ -10824,7 +10862,12 @@
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>Its configuration says that it is not made to {0}.</source>
+      <source>It was not made to {0}, or vLLM was started without room for that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Switch on “Pictures in vLLM” in the settings, if it {0}; or {1}.</source>
       <translation type="unfinished" />
     </message>
     <message>
@@ -10896,17 +10939,27 @@
     <message>
       <location filename="../../app/services/documents.py" />
       <source>{0} cannot be attached.</source>
-      <translation type="unfinished" />
+      <translation>{0} kann nicht angehängt werden.</translation>
     </message>
     <message>
       <location filename="../../app/services/documents.py" />
       <source>It is a folder, and a message takes files.</source>
-      <translation type="unfinished" />
+      <translation>Es ist ein Ordner; an eine Nachricht kommen Dateien.</translation>
     </message>
     <message>
       <location filename="../../app/services/documents.py" />
       <source>Choose those files in it that your question is about.</source>
-      <translation type="unfinished" />
+      <translation>Wähle daraus die Dateien, um die es in deiner Frage geht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>It is no picture or sound that Hearth can read.</source>
+      <translation>Es ist kein Bild und kein Ton, den Hearth lesen kann.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>Save it as a file in its own program, and attach that.</source>
+      <translation>Speichere es in seinem eigenen Programm als Datei und hänge diese an.</translation>
     </message>
     <message>
       <location filename="../../app/services/downloads/entries.py" />
@@ -12027,6 +12080,21 @@
       <location filename="../../app/services/models/manager.py" />
       <source>Another model on this computer is already called “{0}”.</source>
       <translation>Ein anderes Modell auf diesem Computer heißt schon „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>{0} has no projector.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>Its owner has put none there, or has taken it away.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>Choose another model that sees.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/models/recommending.py" />
@@ -15651,6 +15719,16 @@ Query: {}</source>
       <location filename="../../engines/openai/faults.py" />
       <source>{0} is busy.</source>
       <translation>{0} ist ausgelastet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/media.py" />
+      <source>{0} takes no {1} for the model “{2}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/openai/media.py" />
+      <source>Choose a model that takes {0}, or leave them out of the question.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />
