@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,8 +70,11 @@ class ChatFiles(QObject):
 
     def add_picture(self, picture: QImage) -> None:
         """Put a picture at the message that was pasted."""
-        name = self.tr("Pasted picture")
-        self._files.add_made(self._chat_id, name, partial(picture_bytes, picture))
+        self.add_made(self.tr("Pasted picture"), partial(picture_bytes, picture))
+
+    def add_made(self, name: str, make: Callable[[], bytes]) -> None:
+        """Put something at the message that is in no file; see `DraftFiles.add_made`."""
+        self._files.add_made(self._chat_id, name, make)
 
     def choose(self) -> None:
         """Let the user choose files."""
