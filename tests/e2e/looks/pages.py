@@ -96,6 +96,7 @@ PAGES: Final = (
     Page("attached", ways.attached, leave=ways.nothing_attached),
     Page("attached-context", ways.attached_context, leave=ways.nothing_attached),
     Page("hindered", ways.hindered, leave=ways.nothing_attached),
+    Page("recording", ways.recording, leave=ways.recorded),
     Page("sent-files", ways.sent_files),
     Page("failed", ways.ended("Why is the sky dark at night?")),
     Page("circles", ways.ended("Packing list")),

@@ -303,6 +303,21 @@ def hindered(house: House) -> QWidget:
     return house.window
 
 
+def recording(house: House) -> QWidget:
+    """A message while the microphone is on."""
+    house.window.open_chat(None)
+    house.window.page.composer.show_microphone(True)
+    house.presenters.answering.recording.going.emit(72.0)
+    house.until("recordingLine")
+    return house.window
+
+
+def recorded(house: House) -> None:
+    """The microphone is off again."""
+    house.presenters.answering.recording.going.emit(None)
+    settle()
+
+
 def sent_files(house: House) -> QWidget:
     """A question that was asked with files, of which the answer was told parts."""
     house.window.open_chat(None)
