@@ -565,6 +565,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
@@ -1195,6 +1196,26 @@
       <translation>Die wartende Nachricht wurde entfernt.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
+      <source>Switch the microphone on?</source>
+      <translation>Mikrofon einschalten?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
+      <source>Hearth records until you stop it, 10 minutes at most. The sound is attached to your message, and stays where this chat is kept.</source>
+      <translation>Hearth nimmt auf, bis du stoppst, höchstens 10 Minuten. Der Ton kommt an deine Nachricht und bleibt, wo dieser Chat liegt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
+      <source>Recording</source>
+      <translation>Aufnahme</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
+      <source>Record</source>
+      <translation>Aufnehmen</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
       <location filename="../../app/ui/chat/context/words.py" />
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
@@ -1211,6 +1232,11 @@
       <location filename="../../app/ui/chat/composer/composer.py" />
       <source>More for this message</source>
       <translation>Mehr für diese Nachricht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/composer.py" />
+      <source>Record a sound</source>
+      <translation>Ton aufnehmen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
@@ -1375,6 +1401,21 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>{0} messages were not sent</source>
       <translation>{0} Nachrichten wurden nicht gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/recording_line.py" />
+      <source>Discard</source>
+      <translation>Verwerfen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/recording_line.py" />
+      <source>Stop and attach</source>
+      <translation>Stoppen und anhängen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/recording_line.py" />
+      <source>The microphone is on · {0}</source>
+      <translation>Das Mikrofon ist an · {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/stay_line.py" />
@@ -11632,6 +11673,21 @@
       <translation type="unfinished" />
     </message>
     <message>
+      <location filename="../../app/services/microphone.py" />
+      <source>The microphone cannot be used.</source>
+      <translation>Das Mikrofon lässt sich nicht benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/microphone.py" />
+      <source>There is none, or the system keeps it from Hearth.</source>
+      <translation>Es gibt keines, oder das System lässt Hearth nicht daran.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/microphone.py" />
+      <source>Connect one, or let Hearth use it in the system's settings, then try again.</source>
+      <translation>Schließe eines an oder erlaube es Hearth in den Einstellungen des Systems und versuche es noch einmal.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/models/catalogue_refresh.py" />
       <source>It was stopped before its turn.</source>
       <translation>Es wurde gestoppt, bevor es an der Reihe war.</translation>
@@ -12120,6 +12176,21 @@
       <location filename="../../app/services/pages.py" />
       <source>Attach it again.</source>
       <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/recording.py" />
+      <source>Nothing was recorded.</source>
+      <translation>Es wurde nichts aufgenommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/recording.py" />
+      <source>The microphone gave no sound: it is muted, or the system keeps it from Hearth.</source>
+      <translation>Das Mikrofon gab keinen Ton: Es ist stumm, oder das System lässt Hearth nicht daran.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/recording.py" />
+      <source>Check the microphone in the system's settings, then record again.</source>
+      <translation>Prüfe das Mikrofon in den Einstellungen des Systems und nimm noch einmal auf.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
