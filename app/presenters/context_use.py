@@ -24,11 +24,12 @@ class ContextUses(QObject):
     """Measures contexts, on a queue of its own: it waits for no answer, and no window for it.
 
     known(chat_id or None, ContextUse or None): what was asked for last; None where it cannot be
-    said, as for a model that is gone. changed(chat_id): a policy or a pin of the chat is saved.
-    failed(error).
+    said, as for a model that is gone. hindered(chat_id or None, UserError or None): why a file
+    cannot be sent. changed(chat_id): a policy or a pin of the chat is saved. failed(error).
     """
 
     known = Signal(object, object)
+    hindered = Signal(object, object)
     changed = Signal(str)
     failed = Signal(Exception)
 
@@ -68,16 +69,21 @@ class ContextUses(QObject):
             else:
                 self.failed.emit(error)
 
-        def look() -> ContextUse:
+        def look() -> tuple[ContextUse, UserError | None]:
+            counting = self._counting
+            hindrance = counting.hindrance(chat_id, settings, options, attachments)
             if known is not None:
-                return self._counting.again(known, chat_id, draft, settings, options, attachments)
-            return self._counting.use(chat_id, draft, settings, options, attachments)
+                use = counting.again(known, chat_id, draft, settings, options, attachments)
+            else:
+                use = counting.use(chat_id, draft, settings, options, attachments)
+            return use, hindrance
 
-        self._latest.run(
-            look,
-            lambda use: self.known.emit(chat_id, use),
-            failed,
-        )
+        def found(result: tuple[ContextUse, UserError | None]) -> None:
+            use, hindrance = result
+            self.known.emit(chat_id, use)
+            self.hindered.emit(chat_id, hindrance)
+
+        self._latest.run(look, found, failed)
 
     def policy(self, chat_id: str | None) -> OverflowPolicy:
         """Return the policy for a full context, also before it is saved."""

@@ -18,7 +18,7 @@ import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,7 @@ from app.core.documents import (
     Document,
     TextSpan,
     document_from,
+    document_values,
     passages,
 )
 from app.core.errors import SearchBroken
@@ -708,10 +709,16 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
             len(document.text),
             first,
             len(parts),
-            zlib.compress(json.dumps(asdict(document), ensure_ascii=False).encode(), 6),
+            _packed(document),
         ),
     )
     return int(done.lastrowid or 0)
+
+
+def _packed(document: Document) -> bytes:
+    """Write a document without what it shows or plays, which nothing is found by."""
+    values = document_values(replace(document, media=b"", pages=()))
+    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), 6)
 
 
 def _have(db: sqlite3.Connection, file: KnownFile, text_id: int) -> None:

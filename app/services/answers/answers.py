@@ -39,7 +39,7 @@ from app.services.models.library import Library
 from app.store.chats import ChatStore
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, EngineError, UserError
+from engines.errors import Cancelled, EngineError, MediaUnsupported, UserError
 from engines.memory.load_options import LoadOptions
 from engines.types import (
     ChatRequest,
@@ -311,6 +311,24 @@ class Answers:
         """
         kept = self._layers.of(chat_id).model is None
         return settings.model if kept and self._usual(settings, chat_id) != settings.model else None
+
+    def hindrance(
+        self,
+        attachments: Sequence[Attachment],
+        settings: Settings,
+        options: AnswerOptions,
+        chat_id: str | None,
+    ) -> MediaUnsupported | None:
+        """Say why a picture or a sound could not be sent, as far as that is known without asking.
+
+        Raises ModelUnknown.
+        """
+        prepared = self.prepare(settings, options, chat_id)
+        try:
+            self._require_senses(attachments, expected_of(prepared.entry), prepared)
+        except MediaUnsupported as error:
+            return error
+        return None
 
     def most_context(self, entry: ModelEntry) -> int:
         """Return the tokens that a model was trained for; 0 where its file cannot be read."""

@@ -28,7 +28,7 @@ from app.services.answers.senses import expected_of
 from app.services.engines.runtime import Runtime
 from app.store.chats import ChatStore
 from app.store.summaries import SummaryStore
-from engines.errors import EngineError
+from engines.errors import EngineError, UserError
 from engines.memory.load_options import DEFAULT_CONTEXT
 from engines.types import ChatRequest, Measured, MediaKind, Message
 
@@ -100,6 +100,18 @@ class Counting:
             own=own,
             files=files,
         )
+
+    def hindrance(
+        self,
+        chat_id: str | None,
+        settings: Settings,
+        options: AnswerOptions,
+        attachments: Sequence[Attachment],
+    ) -> UserError | None:
+        """Say why one of these files could not be sent; raises what `use` raises."""
+        if all(it.kind.medium is None for it in attachments):
+            return None
+        return self._answers.hindrance(attachments, settings, options, chat_id)
 
     def again(
         self,

@@ -185,7 +185,7 @@ def test_while_the_model_loads_its_progress_is_shown(ui: Ui) -> None:
 def test_a_question_that_cannot_be_saved_comes_back(
     ui: Ui, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise DiskFull("The disk is full.", "There is no room.", "Free some space.")
 
     monkeypatch.setattr(ui.app.chats, "ask", full)

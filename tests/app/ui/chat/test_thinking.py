@@ -82,6 +82,7 @@ def test_a_chat_has_a_switch_of_its_own(ui: Ui, thinker: str) -> None:
 def test_the_keyboard_reaches_it_and_moves_it(ui: Ui, thinker: str) -> None:
     ui.edit.setFocus()
     ui.press("Tab", ui.edit)
+    ui.press("Tab")
     assert QApplication.focusWidget() is ui.find(ThinkingSwitch)
     ui.press("Space")
     assert chosen(ui) == "on"

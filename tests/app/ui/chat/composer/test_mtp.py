@@ -115,6 +115,7 @@ def test_a_choice_before_the_first_question_belongs_to_the_chat_that_it_begins(u
 def test_the_switch_is_reached_and_moved_with_the_keyboard(ui: Ui) -> None:
     ui.edit.setFocus()
     ui.press("Tab", ui.edit)
+    ui.press("Tab")
     assert QApplication.focusWidget() is chip(ui)
     ui.press("Space")
     assert QApplication.focusWidget() is segment(ui, "auto")
@@ -298,9 +299,9 @@ def test_two_chats_begun_at_once_are_not_confused(ui: Ui, monkeypatch: pytest.Mo
     saved = threading.Event()
     ask = ui.app.chats.ask
 
-    def slowly(*of: Any) -> tuple[StoredMessage, StoredMessage]:
+    def slowly(*of: Any, **more: Any) -> tuple[StoredMessage, StoredMessage]:
         saved.wait(60)
-        return ask(*of)
+        return ask(*of, **more)
 
     monkeypatch.setattr(ui.app.chats, "ask", slowly)
     ui.ask("One", wait=False)
