@@ -1,4 +1,7 @@
-"""What is read from an attached file: its text and where that stands, a picture, or a sound."""
+"""What is read from a file that somebody attaches.
+
+Its text, and where each part of it stands; or the picture or sound that it is.
+"""
 
 from __future__ import annotations
 

@@ -165,6 +165,14 @@ class DocumentGone(AppError):
     code = "document_gone"
 
 
+class MicrophoneNotUsable(AppError):
+    code = "microphone"
+
+
+class NothingHeard(AppError):
+    code = "nothing_heard"
+
+
 class PromptsNotRead(AppError):
     code = "prompts_not_read"
 

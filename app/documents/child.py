@@ -24,7 +24,13 @@ from app.documents.epub import EPUB_START, read_epub
 from app.documents.faults import Fault, Unreadable
 from app.documents.html import read_html
 from app.documents.limits import Limits, limit_memory
-from app.documents.office import DOCX_START, PPTX_START, read_docx, read_pptx
+from app.documents.office import (
+    DOCX_START,
+    PPTX_START,
+    read_docx,
+    read_pptx,
+    read_scanned_docx,
+)
 from app.documents.package import Package
 from app.documents.pdf import read_pdf
 from app.documents.pictures import picture_format, read_picture
@@ -122,6 +128,8 @@ def _read(path: Path, name: str, limits: Limits, into: Collected) -> DocumentKin
     elif reader := _OF_PACKAGE.get(kind):
         package = Package(path, limits.unpacked_bytes)
         reader(package, into)
+        if kind is DocumentKind.DOCX and not any(it.text.strip() for it in into.sections):
+            read_scanned_docx(package, limits, into)
         package.close()
     else:
         # Four bytes a character at most; markup takes more than the text in it.

@@ -8,6 +8,7 @@ from app.presenters.branches import Branches
 from app.presenters.citations import Citations
 from app.presenters.draft_files import DraftFiles
 from app.presenters.model_thinking import ModelThinking
+from app.presenters.recording import Recording
 from app.presenters.reproducing import Reproducing
 from app.presenters.viewing import Viewing
 from app.presenters.waiting import WaitingMessages
@@ -24,3 +25,4 @@ class Answering:
     files: DraftFiles
     citations: Citations
     viewing: Viewing
+    recording: Recording

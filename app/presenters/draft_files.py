@@ -46,10 +46,10 @@ class DraftFile:
 
 @dataclass(eq=False)
 class _Reading:
-    """A file that is being read, and where it is to stand by then. path: of the file."""
+    """A file that is being read, and where it is to stand by then. path: of one on a disk."""
 
     chat_id: str | None
-    path: Path
+    path: Path | None
     task: Task
 
 
@@ -94,7 +94,16 @@ class DraftFiles(QObject):
         under_way = {it.path for it in self._reading.values() if it.chat_id == chat_id}
         for path in dict.fromkeys(paths):
             if path not in under_way:
-                self._begin(chat_id, path, partial(self._documents.read, path))
+                read = partial(self._documents.read, path)
+                self._begin(chat_id, path.name, _size(path), path, read)
+        self.changed.emit(chat_id)
+
+    def add_made(self, chat_id: str | None, name: str, make: Callable[[], bytes]) -> None:
+        """Put a picture or a sound at the message that is in no file.
+
+        make: writes it as an engine takes it, off the window's thread.
+        """
+        self._begin(chat_id, name, 0, None, lambda _: self._documents.made(name, make()))
         self.changed.emit(chat_id)
 
     def remove(self, chat_id: str | None, file_id: str) -> None:
@@ -174,9 +183,14 @@ class DraftFiles(QObject):
         return self._files[chat_id]
 
     def _begin(
-        self, chat_id: str | None, path: Path, read: Callable[[CancelToken], AttachedFile]
+        self,
+        chat_id: str | None,
+        name: str,
+        size: int,
+        path: Path | None,
+        read: Callable[[CancelToken], AttachedFile],
     ) -> None:
-        file = DraftFile(new_id(), path.name, _size(path), time.monotonic())
+        file = DraftFile(new_id(), name, size, time.monotonic())
         self._list(chat_id).append(file)
 
         def work(cancel: CancelToken) -> Iterator[AttachedFile]:
@@ -204,8 +218,9 @@ class DraftFiles(QObject):
         files = (*self.attachments(chat_id), attachment)
 
         def saved(_: None) -> None:
-            copy = partial(self._documents.keep_copies, [(reading.path, file)])
-            self._tasks.run(copy, lambda _: None, self.failed.emit, on=FILES)
+            if reading.path is not None:
+                copy = partial(self._documents.keep_copies, [(reading.path, file)])
+                self._tasks.run(copy, lambda _: None, self.failed.emit, on=FILES)
             self._end(file_id, attachment=attachment)
 
         self._tasks.run(

@@ -65,6 +65,7 @@ class Scratch(QObject):
         self.context.close()
         self.chats.drafts.forget()
         self.answering.files.forget()
+        self.answering.recording.drop()
         # The queue works in order: what was handed in before has become an answer when this comes.
         self.tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
 

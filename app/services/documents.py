@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
@@ -14,6 +15,7 @@ from app.core.documents import AttachedFile, Document, DocumentKind
 from app.core.errors import DocumentNotRead
 from app.store.documents import FileCopies
 from engines.cancel import CancelToken
+from engines.media import kind_of, picture_size, sound_seconds
 
 _log = logging.getLogger(__name__)
 
@@ -76,6 +78,30 @@ class Documents:
             _log.warning("a picture or sound of an import was left out: %s", error)
             return b""
         return read.media if read.kind is kind else b""
+
+    def made(self, name: str, data: bytes) -> AttachedFile:
+        """Return a picture or a sound that was made here, as an engine takes it, and in no file.
+
+        Raises DocumentNotRead.
+        """
+        kind, size, seconds = kind_of(data), picture_size(data), sound_seconds(data)
+        if kind is None or not (size or seconds):
+            raise DocumentNotRead(
+                f"{name} cannot be attached.",
+                "It is no picture or sound that Hearth can read.",
+                "Save it as a file in its own program, and attach that.",
+            )
+        document = Document(
+            DocumentKind.IMAGE if kind == "image" else DocumentKind.AUDIO,
+            sha256(data).hexdigest(),
+            len(data),
+            (),
+            media=data,
+            width=size[0] if size else 0,
+            height=size[1] if size else 0,
+            seconds=seconds or 0.0,
+        )
+        return AttachedFile(name, document)
 
     def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
         """Copy files whose message has been saved, so that their pages can be shown later.

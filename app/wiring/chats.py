@@ -17,6 +17,7 @@ from app.presenters.draft_files import DraftFiles
 from app.presenters.drafts import Drafts
 from app.presenters.generation import Generation
 from app.presenters.model_thinking import ModelThinking
+from app.presenters.recording import Recording
 from app.presenters.reproducing import Reproducing
 from app.presenters.scratch import Scratch
 from app.presenters.snapshots import DailySnapshots
@@ -32,8 +33,10 @@ from app.services.answers.grounding import Grounding
 from app.services.answers.senses import ProjectorOf
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
+from app.services.microphone import SystemMicrophone
 from app.services.originals import FileOriginals
 from app.services.pages import Pages
+from app.services.recording import Recorder
 from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
@@ -98,6 +101,7 @@ def answering(
         DraftFiles(DraftStore(database), DocumentStore(database), documents, tasks),
         Citations(citing, tasks),
         Viewing(Pages(grounding, originals, PageDrawer()), tasks),
+        Recording(Recorder(SystemMicrophone()), library, tasks),
     )
 
 

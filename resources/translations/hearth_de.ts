@@ -245,7 +245,7 @@
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <location filename="../../app/ui/chat/composer/composer.py" />
       <source>Attach files</source>
-      <translation type="unfinished" />
+      <translation>Dateien anhängen</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
@@ -565,6 +565,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
@@ -1018,32 +1019,32 @@
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Sent as soon as the files are read.</source>
-      <translation type="unfinished" />
+      <translation>Wird gesendet, sobald die Dateien gelesen sind.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Pasted text</source>
-      <translation type="unfinished" />
+      <translation>Eingefügter Text</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Being read…</source>
-      <translation type="unfinished" />
+      <translation>Wird gelesen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Enter opens it, Delete removes it.</source>
-      <translation type="unfinished" />
+      <translation>Enter öffnet sie, Entf entfernt sie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Enter inserts it into the message, Delete removes it.</source>
-      <translation type="unfinished" />
+      <translation>Enter setzt ihn in die Nachricht, Entf entfernt ihn.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Remove the pasted text</source>
-      <translation type="unfinished" />
+      <translation>Eingefügten Text entfernen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
@@ -1059,42 +1060,47 @@
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>{0} lines</source>
-      <translation type="unfinished" />
+      <translation>{0} Zeilen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>{0} characters</source>
-      <translation type="unfinished" />
+      <translation>{0} Zeichen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Being read for {0} s…</source>
-      <translation type="unfinished" />
+      <translation>Wird seit {0} s gelesen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
       <source>Stop reading {0}</source>
-      <translation type="unfinished" />
+      <translation>{0} nicht weiter lesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Pasted picture</source>
+      <translation>Eingefügtes Bild</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>All files (*)</source>
-      <translation type="unfinished" />
+      <translation>Alle Dateien (*)</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>Text and code</source>
-      <translation type="unfinished" />
+      <translation>Text und Code</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>Pictures</source>
-      <translation type="unfinished" />
+      <translation>Bilder</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_files.py" />
       <source>Sounds</source>
-      <translation type="unfinished" />
+      <translation>Töne</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
@@ -1185,6 +1191,26 @@
       <translation>Die wartende Nachricht wurde entfernt.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
+      <source>Switch the microphone on?</source>
+      <translation>Mikrofon einschalten?</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
+      <source>Hearth records until you stop it, 10 minutes at most. The sound is attached to your message, and stays where this chat is kept.</source>
+      <translation>Hearth nimmt auf, bis du stoppst, höchstens 10 Minuten. Der Ton kommt an deine Nachricht und bleibt, wo dieser Chat liegt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
+      <source>Recording</source>
+      <translation>Aufnahme</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_recording.py" />
+      <source>Record</source>
+      <translation>Aufnehmen</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
       <location filename="../../app/ui/chat/context/words.py" />
       <location filename="../../app/ui/chat/transcript/progress_line.py" />
@@ -1201,6 +1227,11 @@
       <location filename="../../app/ui/chat/composer/composer.py" />
       <source>More for this message</source>
       <translation>Mehr für diese Nachricht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/composer.py" />
+      <source>Record a sound</source>
+      <translation>Ton aufnehmen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/composer.py" />
@@ -1367,6 +1398,21 @@
       <translation>{0} Nachrichten wurden nicht gesendet</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/composer/recording_line.py" />
+      <source>Discard</source>
+      <translation>Verwerfen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/recording_line.py" />
+      <source>Stop and attach</source>
+      <translation>Stoppen und anhängen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/recording_line.py" />
+      <source>The microphone is on · {0}</source>
+      <translation>Das Mikrofon ist an · {0}</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/composer/stay_line.py" />
       <source>This chat stays on this computer</source>
       <translation>Dieser Chat bleibt auf diesem Computer</translation>
@@ -1514,7 +1560,7 @@
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
       <source>Files alone</source>
-      <translation type="unfinished" />
+      <translation>Nur Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
@@ -1643,6 +1689,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/words.py" />
+      <location filename="../../app/ui/chat/files/words.py" />
       <location filename="../../app/ui/look/format.py" />
       <source>about {0} tokens</source>
       <translation>etwa {0} Token</translation>
@@ -1782,83 +1829,93 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given {0} of {1} of {2}.</source>
+      <translation>Das Modell bekam {0} von {1} aus {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
       <source>all of it is in</source>
-      <translation type="unfinished" />
+      <translation>ganz enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>nothing of it is in</source>
-      <translation type="unfinished" />
+      <translation>nicht enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>parts of it are in</source>
-      <translation type="unfinished" />
+      <translation>teilweise enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} of {1} is in</source>
-      <translation type="unfinished" />
+      <translation>{0} von {1} enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} of {1} are in</source>
-      <translation type="unfinished" />
+      <translation>{0} von {1} enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>scan without text</source>
-      <translation type="unfinished" />
+      <translation>Scan ohne Text</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 section</source>
-      <translation type="unfinished" />
+      <translation>1 Abschnitt</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} sections</source>
-      <translation type="unfinished" />
+      <translation>{0} Abschnitte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given parts of {0}.</source>
+      <translation>Das Modell bekam Teile von {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 page</source>
-      <translation type="unfinished" />
+      <translation>1 Seite</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} pages</source>
-      <translation type="unfinished" />
+      <translation>{0} Seiten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 slide</source>
-      <translation type="unfinished" />
+      <translation>1 Folie</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} slides</source>
-      <translation type="unfinished" />
+      <translation>{0} Folien</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 sheet</source>
-      <translation type="unfinished" />
+      <translation>1 Blatt</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} sheets</source>
-      <translation type="unfinished" />
+      <translation>{0} Blätter</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>1 chapter</source>
-      <translation type="unfinished" />
+      <translation>1 Kapitel</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} chapters</source>
-      <translation type="unfinished" />
+      <translation>{0} Kapitel</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
@@ -2261,8 +2318,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
-      <source>Get what it sees with</source>
-      <translation>Holen, womit es sieht</translation>
+      <source>Get the projector</source>
+      <translation>Projektor holen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -2574,17 +2631,17 @@
     <message>
       <location filename="../../app/ui/chat/transcript/sent_files.py" />
       <source>Files of this message</source>
-      <translation type="unfinished" />
+      <translation>Dateien dieser Nachricht</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/sent_files.py" />
       <source>Enter opens it.</source>
-      <translation type="unfinished" />
+      <translation>Enter öffnet sie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/sent_files.py" />
       <source>Ask again without {0}</source>
-      <translation type="unfinished" />
+      <translation>Ohne {0} noch einmal fragen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/summary_fold.py" />
@@ -10988,17 +11045,27 @@
     <message>
       <location filename="../../app/services/documents.py" />
       <source>{0} cannot be attached.</source>
-      <translation type="unfinished" />
+      <translation>{0} kann nicht angehängt werden.</translation>
     </message>
     <message>
       <location filename="../../app/services/documents.py" />
       <source>It is a folder, and a message takes files.</source>
-      <translation type="unfinished" />
+      <translation>Es ist ein Ordner; an eine Nachricht kommen Dateien.</translation>
     </message>
     <message>
       <location filename="../../app/services/documents.py" />
       <source>Choose those files in it that your question is about.</source>
-      <translation type="unfinished" />
+      <translation>Wähle daraus die Dateien, um die es in deiner Frage geht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>It is no picture or sound that Hearth can read.</source>
+      <translation>Es ist kein Bild und kein Ton, den Hearth lesen kann.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>Save it as a file in its own program, and attach that.</source>
+      <translation>Speichere es in seinem eigenen Programm als Datei und hänge diese an.</translation>
     </message>
     <message>
       <location filename="../../app/services/downloads/entries.py" />
@@ -11671,6 +11738,21 @@
       <translation>Es ist weder eine Datei noch ein Ordner.</translation>
     </message>
     <message>
+      <location filename="../../app/services/microphone.py" />
+      <source>The microphone cannot be used.</source>
+      <translation>Das Mikrofon lässt sich nicht benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/microphone.py" />
+      <source>There is none, or the system keeps it from Hearth.</source>
+      <translation>Es gibt keines, oder das System lässt Hearth nicht daran.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/microphone.py" />
+      <source>Connect one, or let Hearth use it in the system's settings, then try again.</source>
+      <translation>Schließe eines an oder erlaube es Hearth in den Einstellungen des Systems und versuche es noch einmal.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/models/catalogue_refresh.py" />
       <source>It was stopped before its turn.</source>
       <translation>Es wurde gestoppt, bevor es an der Reihe war.</translation>
@@ -12159,6 +12241,21 @@
       <location filename="../../app/services/pages.py" />
       <source>Attach it again.</source>
       <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/recording.py" />
+      <source>Nothing was recorded.</source>
+      <translation>Es wurde nichts aufgenommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/recording.py" />
+      <source>The microphone gave no sound: it is muted, or the system keeps it from Hearth.</source>
+      <translation>Das Mikrofon gab keinen Ton: Es ist stumm, oder das System lässt Hearth nicht daran.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/recording.py" />
+      <source>Check the microphone in the system's settings, then record again.</source>
+      <translation>Prüfe das Mikrofon in den Einstellungen des Systems und nimm noch einmal auf.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />

@@ -230,7 +230,10 @@ def _attached(
         if not measured.context or measured.total <= measured.context - measured.kept:
             break
         del pages[len(pages) - max(1, len(pages) // 8) :]
-    return (*words, *pages, *shown)
+    seen = {page.document for page in pages}
+    # Of one without room for a page at least it is told what it is.
+    unseen = [_whole(it) for it in scans if it.document.is_scan and _hash(it) not in seen]
+    return (*words, *unseen, *pages, *shown)
 
 
 def _shown(file: AttachedFile) -> Iterator[PromptSource]:

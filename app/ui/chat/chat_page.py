@@ -16,6 +16,7 @@ from app.ui.chat.citations.marks import CitationMarks
 from app.ui.chat.composer.chat_files import ChatFiles
 from app.ui.chat.composer.chat_mtp import ChatMtp
 from app.ui.chat.composer.chat_queue import ChatQueue
+from app.ui.chat.composer.chat_recording import ChatRecording
 from app.ui.chat.composer.chat_thinking import ChatThinking
 from app.ui.chat.composer.composer import Composer
 from app.ui.chat.composer.mtp_chip import MtpChip
@@ -116,6 +117,9 @@ class ChatPage(QWidget):
         self.thinking = ChatThinking(switch, answering.thinking, chat_settings, generation, self)
         self.mtp = ChatMtp(chip, chats, generation, settings, notifier.ask, self)
         self.files = ChatFiles(answering.files, self.composer, notifier, self)
+        self.recording = ChatRecording(
+            answering.recording, self.composer, self.files, chat_settings, notifier, self
+        )
         self.context = ChatContext(
             self, self.composer, self.files, self.transcript, context, generation, chat_settings
         )
@@ -135,10 +139,9 @@ class ChatPage(QWidget):
         self.queue = ChatQueue(
             answering.waiting, generation, self.composer, notifier, self.ask_model, self
         )
-        sent = SentFiles(
+        self._sent = SentFiles(
             self.transcript, self.files.thumbnails, generation, self.answers.ask_without, self
         )
-        sent.file_opened.connect(self.file_opened)
         self.keys = MessageKeys(self.transcript, self.composer.focus, self)
         MessageRing(self.transcript, self)
         self.citations = CitationMarks(self.transcript, answering.citations, notifier, self)
@@ -213,6 +216,7 @@ class ChatPage(QWidget):
             path = ()
         self.mtp.show_chat(self._chat_id)
         self.thinking.show_chat(self._chat_id)
+        self.recording.show_chat(self._chat_id)
         messages = tuple(self._generation.so_far(message) for message in path)
         self.transcript.show_messages(messages)
         if self._chat_id is not None:
@@ -296,6 +300,7 @@ class ChatPage(QWidget):
     def _connect(self) -> None:
         self.composer.changed.connect(lambda: self._drafts.keep(self._chat_id, self.composer.text))
         self.composer.send.connect(self._send)
+        self._sent.file_opened.connect(self.file_opened)
         self.files.file_opened.connect(self.file_opened)
         self.file_opened.connect(self._look_at)
         self.composer.stop.connect(self.stop)
@@ -310,6 +315,9 @@ class ChatPage(QWidget):
         self.answers.refused.connect(self._expect_no_more)
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
+        self.context.fix.connect(
+            lambda it: self.fixes.wanted.emit(it.action, it.value, self.context.look)
+        )
         branches = self._answering.branches
         branches.switched.connect(self._show_path)
         branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
@@ -389,6 +397,7 @@ class ChatPage(QWidget):
             self._chat_id = question.chat_id
             self._drafts.adopt(question.chat_id)
             self.files.adopt(question.chat_id)
+            self.recording.adopt(question.chat_id)
             self.mtp.adopt(question.chat_id)
             self.thinking.show_chat(question.chat_id)
             self.context.adopt(question.chat_id)

@@ -440,6 +440,9 @@ class MainWindow(WindowFrame):
         """Show the models, and the one in use; current: its id or name."""
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
+        if self.page.files.attachments:
+            self.page.context.look()  # a projector may have come for its model
+        self.page.recording.look()
         self.presenters.models.look_for_mtp(current)
         entry = self.chooser.current_entry()
         guide = entry is not None and entry.builtin

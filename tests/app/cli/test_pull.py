@@ -70,6 +70,33 @@ def test_a_model_comes_with_what_belongs_to_it(
     assert hf_hub_download(REPO, MODEL, cache_dir=cache, local_files_only=True) == told["paths"][0]
 
 
+SEEING = "google/gemma-4-E2B-it-qat-q4_0-gguf"
+"""A repository for which the catalogue names a projector."""
+
+
+@pytest.mark.parametrize(
+    ("repo", "words", "comes"),
+    [
+        (REPO, (), False),
+        (REPO, ("--projector",), True),
+        (SEEING, (), True),
+        (SEEING, ("--no-projector",), False),
+    ],
+)
+def test_a_projector_comes_along_where_it_is_the_catalogues_or_asked_for(
+    full: TestHub,
+    hearth: Hearth,
+    capsys: pytest.CaptureFixture[str],
+    repo: str,
+    words: tuple[str, ...],
+    comes: bool,
+) -> None:
+    full.add(repo, {MODEL: made(1), "mmproj-BF16.gguf": made(4), "mmproj-F16.gguf": made(5)})
+    assert hearth("models", "pull", f"{repo}:q4_k_m", *words, "--json") == 0
+    files = value(capsys)["files"]
+    assert files == ([MODEL, "mmproj-F16.gguf"] if comes else [MODEL])
+
+
 def test_all_parts_of_a_split_model_come(
     full: TestHub, hearth: Hearth, capsys: pytest.CaptureFixture[str]
 ) -> None:

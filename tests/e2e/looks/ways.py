@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelectionModel, QPoint
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
+from PySide6.QtGui import QAction, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
     QLineEdit,
@@ -35,6 +35,7 @@ from app.ui.settings.settings_dialog import SettingsDialog
 from app.ui.sidebar.chat_model import ROW
 from engines.errors import ModelUnreadable
 from engines.vllm.provision.preflight import Finding
+from tests.app.documents.made_documents import pdf
 from tests.e2e.looks.contents import cited_chat, rich_chat
 from tests.e2e.looks.house import House, rest, settle
 from tests.support.made_activity import note_requests
@@ -308,6 +309,95 @@ def context(house: House) -> QWidget:
     house.window.page.context.toggle_card()
     house.until("contextCard")
     return house.part(QWidget, "contextCard").window()
+
+
+def attached(house: House) -> QWidget:
+    """A new message with a long file, a short one, a pasted text, and one that cannot be read."""
+    house.window.open_chat(None)
+    composer = house.window.page.composer
+    composer.set_text("What changed since the report of last year, and what does it cost?")
+    composer.attached.add("\n".join(f"Item {number}: bread" for number in range(60)))
+    _attach(house, "Annual report of the municipal bakery, second edition.pdf", "notes.md", "a.bin")
+    house.until("problemCard")
+    return house.window
+
+
+def attached_context(house: House) -> QWidget:
+    """The card of the context while long files are at the message."""
+    house.window.open_chat(None)
+    _attach(house, "Annual report of the municipal bakery, second edition.pdf", "notes.md")
+    house.window.page.context.toggle_card()
+    house.until("contextFile1")
+    return house.part(QWidget, "contextCard").window()
+
+
+def hindered(house: House) -> QWidget:
+    """A picture at a message to a model that does not see."""
+    house.window.open_chat(None)
+    house.window.page.composer.set_text("Which oven is this?")
+    _attach(house, "oven.png")
+    house.until("hindranceLine")
+    return house.window
+
+
+def recording(house: House) -> QWidget:
+    """A message while the microphone is on."""
+    house.window.open_chat(None)
+    house.window.page.composer.show_microphone(True)
+    house.presenters.answering.recording.going.emit(72.0)
+    house.until("recordingLine")
+    return house.window
+
+
+def recorded(house: House) -> None:
+    """The microphone is off again."""
+    house.presenters.answering.recording.going.emit(None)
+    settle()
+
+
+def sent_files(house: House) -> QWidget:
+    """A question that was asked with files, of which the answer was told parts."""
+    house.window.open_chat(None)
+    composer = house.window.page.composer
+    composer.set_text("What changed since the report of last year, and what does it cost?")
+    _attach(house, "Annual report of the municipal bakery, second edition.pdf", "notes.md")
+    composer.submit()
+    house.until("sentFiles")
+    house.until_calm()
+    return house.window
+
+
+def nothing_attached(house: House) -> None:
+    """Take away what stands at the message, and the card."""
+    page = house.window.page
+    if house.has("contextCard"):
+        page.context.toggle_card()
+    files = house.presenters.answering.files
+    for file in files.of(page.chat_id):
+        files.remove(page.chat_id, file.id)
+    page.composer.set_text("")
+    house.until_calm()
+
+
+def _attach(house: House, *names: str) -> None:
+    """Attach made files by their names, and wait until all is known of them."""
+    folder = house.hearth.folder.root / "made"
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        path = folder / name
+        if name.endswith(".pdf"):
+            line = "The bakery sold bread, rolls and cake, and none of it was left in the evening."
+            pdf(path, [[f"Page {number}", *[line] * 40] for number in range(1, 181)])
+        elif name.endswith(".png"):
+            image = QImage(640, 400, QImage.Format.Format_RGB32)
+            image.fill(Qt.GlobalColor.darkCyan)
+            image.save(str(path))
+        elif name.endswith(".bin"):
+            path.write_bytes(b"\0\xff" * 50)
+        else:
+            path.write_text("# Notes\n\nThe oven takes 250 degrees.\n")
+    house.window.page.files.add([folder / name for name in names])
+    house.until_calm()
 
 
 def ended(title: str) -> Callable[[House], QWidget]:

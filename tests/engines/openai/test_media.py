@@ -51,8 +51,9 @@ def test_each_medium_stands_at_its_place_in_the_text() -> None:
 
 @pytest.mark.parametrize(("data", "form"), [(wav(0.1), "wav"), (mp3(2), "mp3"), (flac(1), "flac")])
 def test_a_sound_is_sent_with_its_format(data: bytes, form: str) -> None:
-    (part,) = content_of(Message("user", "", media=(medium(data, "audio"),)))
-    assert isinstance(part, dict)
+    parts = content_of(Message("user", "", media=(medium(data, "audio"),)))
+    assert isinstance(parts, list)
+    (part,) = parts
     assert part["input_audio"]["format"] == form
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 _TIP = 400
 """Characters of the beginning of a pasted text in its tip."""
 
-_HIGHEST = 172
-"""Pixels; beyond it the chips scroll, so that the chat stays in sight."""
+_HIGHEST = 188
+"""Pixels, but at most a quarter of the window: beyond it the chips scroll, so that the chat stays
+in sight."""
+
+_LOWEST = 72
+"""Pixels, so that one chip is seen."""
 
 _QUICK_S = 2.0
 """Seconds from which on it is shown how long a file is being read."""
@@ -78,6 +82,11 @@ class Attached(QWidget):
         self._clock = QTimer(self)
         self._clock.setInterval(1000)
         self._clock.timeout.connect(self._tell)
+        inside.installEventFilter(self)
+        self._fit_soon = QTimer(self)
+        self._fit_soon.setSingleShot(True)
+        self._fit_soon.setInterval(0)
+        self._fit_soon.timeout.connect(self._fit)
         self.hide()
 
     @property
@@ -159,6 +168,11 @@ class Attached(QWidget):
         super().resizeEvent(event)
         self._fit()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit_soon.start()  # a chip says more than before
+        return super().eventFilter(watched, event)
+
     def _tell(self) -> None:
         """Say of each file what is known of it by now."""
         for file in self._files:
@@ -170,16 +184,17 @@ class Attached(QWidget):
                 words = self.tr("Being read…")
                 if seconds > _QUICK_S:
                     words = self.tr("Being read for {0} s…").format(figure(seconds))
-                chip.say(words, self.tr("Stop reading {0}").format(file.name))
+                chip.say(words, removes=self.tr("Stop reading {0}").format(file.name))
                 continue
             if not chip.property("read"):
                 chip.setProperty("read", True)
                 self.made.emit(chip, file.attachment)
-            said = [about(file.attachment)]
             use = self._use.file(file.attachment.sha256) if self._use is not None else None
+            more = ""
             if use is not None and self._use is not None and use.whole:
-                said.append(takes(use, exact=self._use.exact))
-            chip.say(" · ".join(said), self.tr("Remove {0}").format(file.name))
+                more = takes(use, exact=self._use.exact)
+            removes = self.tr("Remove {0}").format(file.name)
+            chip.say(about(file.attachment), more, removes)
         reading = self.is_reading
         if reading != self._clock.isActive():
             self._clock.start() if reading else self._clock.stop()
@@ -219,7 +234,7 @@ class Attached(QWidget):
         card = ProblemCard(file.problem, [("removeFailed", "close", self.tr("Remove"))])
         card.acted.connect(lambda _: self.removed.emit(file.id))
         self._cards[file.id] = card
-        self._column.addWidget(card)
+        self._column.insertWidget(0, card)
         card.show()
 
     def _paste_chip(self, text: str) -> FileChip:
@@ -263,7 +278,7 @@ class Attached(QWidget):
         """Be as high as the chips are, up to a limit from which on they scroll."""
         width = self.width()
         height = self._column.heightForWidth(width) if width else self._column.sizeHint().height()
-        most = scaled(_HIGHEST)
+        most = min(scaled(_HIGHEST), max(scaled(_LOWEST), self.window().height() // 4))
         if height > most:
             bar = self._area.verticalScrollBar().sizeHint().width()
             height = self._column.heightForWidth(width - bar)

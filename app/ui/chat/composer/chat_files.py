@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QImage
 
+from app.ui.chat.files.pasted import picture_bytes
 from app.ui.chat.files.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ class ChatFiles(QObject):
         strip.made.connect(self.thumbnails.put)
         composer.let_attach()
         composer.attach.connect(self.choose)
+        composer.edit.picture.connect(self.add_picture)
         files.changed.connect(self._changed)
         files.failed.connect(notifier.error)
 
@@ -63,6 +67,14 @@ class ChatFiles(QObject):
         """Put files at the message."""
         self._files.add(self._chat_id, paths)
         self._composer.focus()
+
+    def add_picture(self, picture: QImage) -> None:
+        """Put a picture at the message that was pasted."""
+        self.add_made(self.tr("Pasted picture"), partial(picture_bytes, picture))
+
+    def add_made(self, name: str, make: Callable[[], bytes]) -> None:
+        """Put something at the message that is in no file; see `DraftFiles.add_made`."""
+        self._files.add_made(self._chat_id, name, make)
 
     def choose(self) -> None:
         """Let the user choose files."""

@@ -25,7 +25,7 @@ _NARROW = 420
 class Composer(QWidget):
     """send(text, model): a message is to be sent, where a model is given to that one instead of the
     chat's. stop(): the answer is to end. changed(): the text is another. attach(): files are to be
-    chosen.
+    chosen. record(): the microphone is wanted.
 
     options: the switches that belong to the next message, in one line with the button. above: what
     is said of it. attached: the files that go with it. may_send: asked before a message leaves;
@@ -36,6 +36,7 @@ class Composer(QWidget):
     stop = Signal()
     changed = Signal()
     attach = Signal()
+    record = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,6 +75,11 @@ class Composer(QWidget):
         )
         self._attach.clicked.connect(self.attach)
         self._attach.hide()
+        self._record = IconButton(
+            "microphone", self.tr("Record a sound"), "recordSound", size=20, parent=self._panel
+        )
+        self._record.clicked.connect(self.record)
+        self._record.hide()
         self._in_menu: list[Fill] = []
         self._keys = ""
         self.options = OptionsRow(self._panel)
@@ -89,6 +95,7 @@ class Composer(QWidget):
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(self._attach)
+        row.addWidget(self._record)
         row.addWidget(self.options, 1)
         row.addLayout(self._place_beside)
         row.addWidget(self._more)
@@ -123,6 +130,7 @@ class Composer(QWidget):
         chain = [
             self.edit,
             self._attach,
+            self._record,
             *self.options.widgets,
             *self._beside,
             self._more,
@@ -168,6 +176,10 @@ class Composer(QWidget):
         """Offer to attach files, as there is somebody now who takes them."""
         self._attach.show()
         self.edit.takes_files = True
+
+    def show_microphone(self, shown: bool) -> None:
+        """Offer to record a sound, or not."""
+        self._record.setVisible(shown)
 
     def set_assistant(self, name: str) -> None:
         self.edit.setPlaceholderText(self.tr("Message {0}").format(name))

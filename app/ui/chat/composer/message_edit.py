@@ -25,12 +25,14 @@ class MessageEdit(QPlainTextEdit):
     """send(): the key that sends was pressed. Which one it is follows `send_with`.
 
     pasted(text): a long text was pasted, where `keeps_pastes` leaves it to somebody else.
-    files(paths): files were pasted, where `takes_files` says that there is somebody for them.
+    files(paths), picture(QImage): such were pasted, where `takes_files` says that there is somebody
+    for them.
     """
 
     send = Signal()
     pasted = Signal(str)
     files = Signal(object)
+    picture = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, *, keeps_pastes: bool = True) -> None:
         super().__init__(parent)
@@ -63,12 +65,16 @@ class MessageEdit(QPlainTextEdit):
         super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return super().canInsertFromMimeData(source) or (self.takes_files and source.hasUrls())
+        taken = self.takes_files and (source.hasUrls() or source.hasImage())
+        return taken or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         text = source.text()
         if self.takes_files and (paths := files_in(source)):
             self.files.emit(paths)
+        elif self.takes_files and source.hasImage() and not text:
+            # What is copied from a table or a page has a picture of itself beside its text.
+            self.picture.emit(source.imageData())
         elif self._keeps_pastes or not (text.count("\n") >= _LINES or len(text) >= _CHARACTERS):
             super().insertFromMimeData(source)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.chats.answers import AnswerOptions
@@ -13,6 +13,7 @@ from app.core.chats.conversation import OverflowPolicy, StoredMessage
 from app.ui.chat.context.marks import ContextMarks
 from app.ui.chat.context.meter import ContextMeter
 from app.ui.chat.context.warning import ContextWarning
+from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 
 if TYPE_CHECKING:
@@ -22,15 +23,25 @@ if TYPE_CHECKING:
     from app.presenters.generation import Generation
     from app.ui.chat.composer.chat_files import ChatFiles
     from app.ui.chat.composer.composer import Composer
+    from app.ui.chat.composer.hindrance_line import HindranceLine
     from app.ui.chat.context.card import ContextCard
     from app.ui.chat.transcript.transcript import Transcript
+    from engines.errors import UserError
+
+_LEAST = 320
+"""Pixels that the card takes at least before it covers the files at the message."""
 
 _PAUSE_MS = 250
 """How long nobody types before the message is counted; until then its length is estimated."""
 
 
 class ChatContext(QObject):
-    """Stands between the widgets of one chat page and the presenters, for the chat that is open."""
+    """Stands between the widgets of one chat page and the presenters, for the chat that is open.
+
+    fix(Failure): what would mend that a file cannot be sent is to be done.
+    """
+
+    fix = Signal(object)
 
     def __init__(
         self,
@@ -61,6 +72,7 @@ class ChatContext(QObject):
         self.marks = ContextMarks(transcript, generation, self)
         composer.add_beside(self.meter)
         composer.above.addWidget(self.warning)
+        self.hindrance: HindranceLine | None = None
         composer.may_send = self.may_send
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -102,6 +114,7 @@ class ChatContext(QObject):
         if chat_id != self._chat_id:
             self._chat_id, self._use = chat_id, None
             self._files.show_use(None)
+            self._show_hindrance(chat_id, None)
             self.warning.hide()
             self.meter.show_use(None)
             if self._card is not None:
@@ -139,7 +152,13 @@ class ChatContext(QObject):
         self._uses.look(self._chat_id, draft, options, known, files)
 
     def may_send(self, text: str) -> bool:
-        """Whether this fits, or the user knows that it does not; else the warning is shown."""
+        """Whether this fits, or the user knows that it does not; else the warning is shown.
+
+        Nothing is sent as long as one of its files could not be.
+        """
+        if self.hindrance is not None and self.hindrance.failure is not None:
+            self.hindrance.point_out()
+            return False
         use = None
         if self._use is not None:
             # What was typed in the last moment is estimated, but that is little.
@@ -171,6 +190,7 @@ class ChatContext(QObject):
         self.warning.chosen.connect(self._chosen)
         self.marks.forget.connect(self._forget)
         self._uses.known.connect(self._known)
+        self._uses.hindered.connect(self._show_hindrance)
         self._uses.changed.connect(self._changed)
         self._chat_settings.changed.connect(lambda _: self.look())
         for signal in (generation.ready, generation.prompt):
@@ -205,6 +225,18 @@ class ChatContext(QObject):
         if _is_open(self._card) and use is not None:
             self.card.show_use(use)
             self._place()
+
+    def _show_hindrance(self, chat_id: str | None, error: UserError | None) -> None:
+        if chat_id != self._chat_id:
+            return
+        if self.hindrance is None and error is not None:
+            from app.ui.chat.composer.hindrance_line import HindranceLine
+
+            self.hindrance = HindranceLine(self._composer)
+            self.hindrance.fix.connect(self.fix)
+            self._composer.above.addWidget(self.hindrance)
+        if self.hindrance is not None:
+            self.hindrance.show_error(error)
 
     def pin(self, message: StoredMessage) -> None:
         """Keep a message in the context, or let it leave again when its turn comes."""
@@ -256,9 +288,15 @@ class ChatContext(QObject):
     def _place(self) -> None:
         """Place the card over the meter, above the message, within the page."""
         meter = self.meter.mapTo(self._page, self.meter.rect().topRight()).x()
-        above = self._composer.edit.mapTo(self._page, self._composer.edit.rect().topLeft()).y()
+        above = self._top_of(self._composer.edit)
+        attached = self._composer.attached
+        if attached.isVisible() and self._top_of(attached) > scaled(_LEAST):
+            above = self._top_of(attached)
         right = min(self._page.width() - GRID, max(meter, self.card.widest + GRID))
         self.card.place(right, above - 3 * GRID)
+
+    def _top_of(self, part: QWidget) -> int:
+        return part.mapTo(self._page, part.rect().topLeft()).y()
 
 
 def _is_open(card: ContextCard | None) -> bool:

@@ -14,7 +14,7 @@ from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
 from app.ui.widgets.row_button import RowButton
 
-WIDEST = 272
+WIDEST = 328
 """Pixels of a chip; longer names end in “…”."""
 
 THUMBNAIL = 36
@@ -62,8 +62,9 @@ class FileChip(Panel):
         texts.setSpacing(0)
         self._name = ElidedLabel(name, "strong", "fileName")
         self._words = ElidedLabel(words, "small", "fileWords")
-        texts.addWidget(self._name)
-        texts.addWidget(self._words)
+        self._more = ElidedLabel("", "small", "fileTakes")
+        for line in (self._name, self._words, self._more):
+            texts.addWidget(line)
         self._face.box.addLayout(texts, 1)
         self._remove = IconButton("close", removes, "removeFile", size=16)
         self._remove.clicked.connect(self.removed)
@@ -79,15 +80,20 @@ class FileChip(Panel):
 
     @property
     def words(self) -> str:
-        return self._words.text()
+        """What is said of it."""
+        return " · ".join(filter(None, [self._words.text(), self._more.text()]))
 
-    def say(self, words: str, removes: str = "") -> None:
-        """Say something else of it. removes: what its button does now, if not what it did."""
-        self._words.setText(words)
-        self._words.setVisible(bool(words))
-        self._face.setAccessibleName(f"{self.name}, {words}" if words else self.name)
+    def say(self, words: str, more: str = "", removes: str = "") -> None:
+        """Say something else of it, in one line or two.
+
+        removes: what its button does now, if not what it did.
+        """
+        for label, text in ((self._words, words), (self._more, more)):
+            label.setText(text)
+            label.setVisible(bool(text))
+        self._face.setAccessibleName(", ".join(filter(None, [self.name, words, more])))
         self._face.setAccessibleDescription(self._opens)
-        self._face.setToolTip("\n".join(filter(None, [self.name, words, self._opens])))
+        self._face.setToolTip("\n".join(filter(None, [self.name, words, more, self._opens])))
         if removes:
             self._remove.rename(removes)
         self.updateGeometry()
@@ -101,7 +107,7 @@ class FileChip(Panel):
         label = QLabel()
         label.setObjectName("fileThumbnail")
         label.setPixmap(picture)
-        label.setFixedSize(picture.deviceIndependentSize().toSize())
+        label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._face.box.replaceWidget(self._icon, label)
         self._icon.hide()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.chats.budget import FileUse
 from app.core.documents import Attachment, DocumentKind, FileShare, LocationKind
+from app.ui.chat.context.words import short
 from app.ui.look.format import figure, small_size, tokens
 
 _tr = QCoreApplication.translate
@@ -71,4 +72,13 @@ def takes(use: FileUse, *, exact: bool) -> str:
     """Say what a file takes as a whole, and what of it goes in where that is not all."""
     if use.share.whole:
         return tokens(use.tokens, guessed=not exact)
-    return f"{tokens(use.whole, guessed=True)} · {is_in(use.share)}"
+    whole = _tr("files", "about {0} tokens").format(short(use.whole))
+    return f"{whole} · {is_in(use.share)}"
+
+
+def given(share: FileShare) -> str:
+    """Say of how much of a file an answer knew."""
+    if share.of <= 1 or not share.places:
+        return _tr("files", "The model was given parts of {0}.").format(share.name)
+    words = _tr("files", "The model was given {0} of {1} of {2}.")
+    return words.format(figure(share.places), counted(share.kind, share.of), share.name)

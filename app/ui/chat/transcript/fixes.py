@@ -40,7 +40,7 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
         case "enter_key", _:
             found = "key", _tr("failure", "Enter the key…")
         case "get_projector", _:
-            found = "download", _tr("failure", "Get what it sees with")
+            found = "download", _tr("failure", "Get the projector")
         case _:
             return None
     return found

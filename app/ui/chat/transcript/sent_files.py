@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.documents import share_told
 from app.ui.chat.files.chip import FileChip
-from app.ui.chat.files.words import about, drawing_of, is_in
+from app.ui.chat.files.words import about, drawing_of, given
 from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 
@@ -94,6 +94,6 @@ class SentFiles(QObject):
 
     def _say(self, view: MessageView, shares: Iterable[FileShare]) -> None:
         """Say of which files the model was not told all."""
-        lines = [f"{share.name}: {is_in(share)}" for share in shares if not share.whole]
+        lines = [given(share) for share in shares if not share.whole]
         note = Label("\n".join(lines), "small", name="toldFiles", wrap=True) if lines else None
         view.show_part("toldFiles", note, above=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -299,11 +300,12 @@ def test_what_a_model_sees_with_is_got_where_a_picture_was_refused(
     ui: Ui, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(
-        type(ui.presenters.discover),
-        "get_projector",
-        lambda _self, entry, done, _failed: (asked.append(entry.id), done(None)),
-    )
+
+    def get(_: object, entry: ModelEntry, done: Callable[[None], object], _f: object) -> None:
+        asked.append(entry.id)
+        done(None)
+
+    monkeypatch.setattr(type(ui.presenters.discover), "get_projector", get)
     fail(ui, Action("get_projector", "starter"))
     ui.click("fixFailure")
     ui.qtbot.waitUntil(lambda: asked == ["starter"])

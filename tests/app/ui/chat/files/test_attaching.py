@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
 
 from app.documents.reader import DocumentReader
 from app.store.drafts import DraftStore
+from app.ui.chat.composer.hindrance_line import HindranceLine
 from app.ui.chat.context.card import ContextCard
 from app.ui.chat.files.chip import FileChip
 from app.ui.widgets.problem_card import ProblemCard
@@ -131,8 +132,8 @@ def test_of_a_long_file_so_many_places_are_told_before_and_after(ui: Ui, long: P
     assert " of 40 sections are in" in chips(ui)["book.md"]
     ui.ask("Bread of kind 7?")
     told = ui.find(QLabel, "toldFiles").text()
-    assert told.startswith("book.md: ")
-    assert told.endswith(" of 40 sections are in")
+    assert told.startswith("The model was given ")
+    assert told.endswith(" of 40 sections of book.md.")
     ui.window.open_chat(ui.page.chat_id)
     ui.page.reload()
     assert ui.find(QLabel, "toldFiles").text() == told
@@ -276,7 +277,7 @@ def test_a_waiting_message_keeps_its_files(ui: Ui, plan: Path, hold) -> None:  #
     ui.qtbot.waitUntil(lambda: len(ui.engine.requests) == 2)
     ui.wait_for_answer()
     assert "250 degrees" in ui.engine.requests[-1].messages[-1].text
-    assert [it.name for it in sent_chips(ui)] == ["plan.txt"]
+    ui.qtbot.waitUntil(lambda: [it.name for it in sent_chips(ui)] == ["plan.txt"])
 
 
 def test_a_file_is_taken_out_of_a_sent_question(ui: Ui, plan: Path) -> None:
@@ -343,3 +344,52 @@ def test_a_scratch_chat_takes_files_and_keeps_no_copy(ui: Ui, plan: Path) -> Non
     assert not ui.app.folder.attachments.exists()
     assert not list(ui.app.documents._copies._folder.parent.rglob("*plan*"))  # type: ignore[union-attr]
     scratch.close_now()
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    image = QImage(320, 200, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.darkGreen)
+    path = tmp_path / "oven.png"
+    assert image.save(str(path))
+    return path
+
+
+def test_a_picture_that_the_model_cannot_see_says_so_before_it_is_sent(ui: Ui, photo: Path) -> None:
+    attach(ui, photo)
+    assert "320 × 200" in chips(ui)["oven.png"]
+    line = ui.find(HindranceLine)
+    assert "cannot see pictures" in line.accessibleName()
+    ui.ask("What is this?", wait=False)
+    assert ui.edit.toPlainText() == "What is this?"
+    assert ui.engine.requests == []
+    assert line.hasFocus()
+    ui.find(QAbstractButton, "removeFile").click()
+    ui.qtbot.waitUntil(lambda: not ui.has("hindranceLine"))
+    ui.press("Return", ui.edit)
+    ui.wait_for_answer()
+    assert ui.texts[0] == "What is this?"
+
+
+def test_a_picture_shows_itself(ui: Ui, photo: Path) -> None:
+    attach(ui, photo)
+    small = ui.find(QLabel, "fileThumbnail").pixmap()
+    assert (small.width(), small.height()) in {(36, 22), (36, 23)}
+
+
+def test_a_picture_is_pasted_without_a_file(ui: Ui, photo: Path) -> None:
+    QGuiApplication.clipboard().setImage(QImage(str(photo)))
+    ui.press("Ctrl+V", ui.edit)
+    wait_for_files(ui, "Pasted picture")
+    assert "320 × 200" in chips(ui)["Pasted picture"]
+    assert not ui.app.folder.attachments.exists()
+
+
+def test_what_has_text_is_pasted_as_text(ui: Ui, photo: Path) -> None:
+    mime = QMimeData()
+    mime.setText("a\tb")
+    mime.setImageData(QImage(str(photo)))
+    QGuiApplication.clipboard().setMimeData(mime)
+    ui.press("Ctrl+V", ui.edit)
+    assert ui.edit.toPlainText() == "a\tb"
+    assert chips(ui) == {}
