@@ -9508,6 +9508,7 @@
       <location filename="../../app/store/search_index.py" />
       <location filename="../../app/store/snapshots.py" />
       <location filename="../../engines/llamacpp/probe.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
       <location filename="../../engines/models/checkpoint.py" />
       <location filename="../../engines/models/gguf/header.py" />
@@ -11753,6 +11754,7 @@
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/guided.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>nothing about the reason</source>
       <translation>nichts über den Grund</translation>
     </message>
@@ -11760,6 +11762,7 @@
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/guided.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>llama.cpp says: {0}.</source>
       <translation>llama.cpp sagt: {0}.</translation>
     </message>
@@ -11926,6 +11929,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
+      <source>It takes no pictures and no sounds. {0} {1}</source>
+      <translation>Es nimmt keine Bilder und keine Töne. {0} {1}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
       <source>The model cannot answer.</source>
       <translation>Das Modell kann nicht antworten.</translation>
     </message>
@@ -11972,6 +11980,12 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The projector “{0}” cannot be used.</source>
+      <translation>Der Projektor „{0}“ kann nicht benutzt werden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/placing.py" />
       <source>“{0}” could not be loaded.</source>
       <translation>„{0}“ ließ sich nicht laden.</translation>
@@ -11981,6 +11995,17 @@
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>Try another model, or update Hearth.</source>
       <translation>Versuche ein anderes Modell oder aktualisiere Hearth.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>The llama.cpp in this version does not know its kind, “{0}”.</source>
+      <translation>Das llama.cpp in dieser Version kennt seine Art, „{0}“, nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/model.py" />
+      <source>Download the file again, or get it from another place.</source>
+      <translation>Lade die Datei noch einmal herunter oder hol sie von woanders.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -11994,6 +12019,7 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>Update Hearth, or choose another model.</source>
       <translation>Aktualisiere Hearth oder wähle ein anderes Modell.</translation>
     </message>
@@ -12035,9 +12061,28 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/model.py" />
-      <source>Download the file again, or get it from another place.</source>
-      <translation>Lade die Datei noch einmal herunter oder hol sie von woanders.</translation>
+      <source>There is not enough memory for the projector “{0}”.</source>
+      <translation>Für den Projektor „{0}“ reicht der Speicher nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>The model sees and hears with it, and it needs more than is free.</source>
+      <translation>Das Modell sieht und hört damit, und er braucht mehr, als frei ist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>Close other programs, or choose a smaller model or context.</source>
+      <translation>Schließe andere Programme, oder wähle ein kleineres Modell oder einen kleineren Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>It was made for another model.</source>
+      <translation>Er gehört zu einem anderen Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>Get the projector of this very model.</source>
+      <translation>Hol den Projektor genau dieses Modells.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12595,6 +12640,116 @@
       <translation>gab auf</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model cannot hear sounds.</source>
+      <translation>Das Modell kann nicht hören.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has no projector for sounds, or that one was not loaded.</source>
+      <translation>Es hat keinen Projektor für Töne, oder er wurde nicht geladen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Choose a model that hears, or get this model's projector; or leave the sound out.</source>
+      <translation>Wähle ein Modell, das hört, oder hol den Projektor dieses Modells; oder lass den Ton weg.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound cannot be read.</source>
+      <translation>Ein Ton lässt sich nicht lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It is damaged or cut off, or no WAV, MP3 or FLAC.</source>
+      <translation>Er ist beschädigt oder abgeschnitten, oder weder WAV noch MP3 noch FLAC.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Save it again as WAV or MP3, or leave it out.</source>
+      <translation>Speichere ihn neu als WAV oder MP3, oder lass ihn weg.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Hearth cannot lay out pictures of its kind, {0}, yet.</source>
+      <translation>Bilder seiner Art, {0}, kann Hearth noch nicht anordnen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model cannot see pictures.</source>
+      <translation>Das Modell kann keine Bilder sehen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has no projector for pictures, or that one was not loaded.</source>
+      <translation>Es hat keinen Projektor für Bilder, oder er wurde nicht geladen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Choose a model that sees, or get this model's projector; or leave the picture out.</source>
+      <translation>Wähle ein Modell, das sieht, oder hol den Projektor dieses Modells; oder lass das Bild weg.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture cannot be read.</source>
+      <translation>Ein Bild lässt sich nicht lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It is damaged or cut off, or no PNG, JPEG, BMP or GIF.</source>
+      <translation>Es ist beschädigt oder abgeschnitten, oder weder PNG noch JPEG noch BMP noch GIF.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Save it again as PNG or JPEG, or leave it out.</source>
+      <translation>Speichere es neu als PNG oder JPEG, oder lass es weg.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model could not look at a picture, or hear a sound.</source>
+      <translation>Das Modell konnte ein Bild nicht ansehen oder einen Ton nicht hören.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Try it again; if that does not help, leave it out of the message.</source>
+      <translation>Versuch es noch einmal; hilft das nicht, lass es aus der Nachricht weg.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound is too long.</source>
+      <translation>Ein Ton ist zu lang.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} minutes; at most {1} are heard.</source>
+      <translation>Er dauert {0} Minuten; gehört werden höchstens {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Cut it into shorter ones.</source>
+      <translation>Teile ihn in kürzere.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Get it again, or choose another model.</source>
+      <translation>Hol ihn noch einmal, oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture is too large.</source>
+      <translation>Ein Bild ist zu groß.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} × {1} pixels; at most {2} are read.</source>
+      <translation>Es hat {0} × {1} Pixel; gelesen werden höchstens {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Make it smaller, or take a part of it.</source>
+      <translation>Verkleinere es, oder nimm einen Ausschnitt.</translation>
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>There is nothing to go on from.</source>
       <translation>Es gibt nichts, woran sich anknüpfen ließe.</translation>
@@ -12623,6 +12778,16 @@
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>Write a message, or choose another model.</source>
       <translation>Schreib eine Nachricht oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>The model's chat template cannot be used with pictures or sounds.</source>
+      <translation>Die Chatvorlage des Modells lässt sich mit Bildern oder Tönen nicht benutzen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>It leaves them out of the prompt.</source>
+      <translation>Sie lässt sie im Prompt weg.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
@@ -12679,6 +12844,11 @@
       <location filename="../../engines/vllm/mtp_status.py" />
       <source>MTP is off, as chosen.</source>
       <translation>MTP ist aus, wie gewählt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <source>MTP is off for this answer: what guesses ahead knows no pictures and no sounds.</source>
+      <translation>MTP ist für diese Antwort aus: Was vorausrät, kennt keine Bilder und keine Töne.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
@@ -13748,6 +13918,21 @@
       <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>its value {0} is not a list of whole numbers</source>
       <translation>sein Wert {0} ist keine Liste ganzer Zahlen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>“{0}” is no projector.</source>
+      <translation>„{0}“ ist kein Projektor.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>It is another kind of model.</source>
+      <translation>Es ist eine andere Art von Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/projector.py" />
+      <source>Choose the projector of this model; its name mostly begins with “mmproj”.</source>
+      <translation>Wähle den Projektor dieses Modells; sein Name beginnt meist mit „mmproj“.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />
