@@ -15,7 +15,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engines.errors import EngineFailed, MediaUnsupported, MediumUnreadable, ProjectorRefused
+from engines.cancel import CancelToken
+from engines.errors import (
+    Cancelled,
+    EngineFailed,
+    MediaUnsupported,
+    MediumUnreadable,
+    ProjectorRefused,
+)
 from engines.llamacpp.cells import make_cells
 from engines.llamacpp.failures import projector_failure
 from engines.llamacpp.file_identity import file_identity
@@ -284,8 +291,11 @@ class Projector:
             )
 
 
-def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
-    """Load the plan's projector for a loaded model. Raises EngineError; then nothing stays."""
+def open_projector(native: Native, model: Model, plan: LoadPlan, cancel: CancelToken) -> Projector:
+    """Load the plan's projector for a loaded model.
+
+    Raises EngineError or Cancelled; then nothing stays.
+    """
     if plan.projector is None:
         raise ValueError("the plan has no projector")
     path, api = plan.projector, native.media
@@ -302,6 +312,9 @@ def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
         params.device = native.device(plan.devices[0])
     params.print_timings = False
     params.n_threads = plan.batch_threads
+    params.progress_callback = goes_on = api.mtmd_progress_callback(
+        lambda _part, _data: not cancel.cancelled
+    )
     try:
         file = file_identity(path)
     except OSError as error:
@@ -312,7 +325,10 @@ def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
         ) from error
     with native.log.watch() as complaints:
         pointer = api.mtmd_init_from_file(os.fsencode(path), model.pointer, params)
+    del goes_on  # it had to stay until here
     if not pointer:
+        if cancel.cancelled:
+            raise Cancelled
         raise projector_failure(path, complaints)
     return Projector(native, pointer, model, facts, file)
 

@@ -97,6 +97,7 @@ def qwen3vl_projector(
     kind: str = "qwen3vl_merger",
     eye: int = 64,
     layers: int = 3,
+    heads: int = 2,
 ) -> Path:
     """Eyes for a Qwen 3 VL of this width. eye: their own."""
     random, inner = Random(12), 2 * eye
@@ -139,7 +140,7 @@ def qwen3vl_projector(
                 "fc2.bias": vector(width, 0.0),
             }
             tensors |= {f"v.deepstack.{layer}.{name}": tensor for name, tensor in more.items()}
-    values = _eyes(kind, layers, eye, inner, 2, width) | {"clip.vision.spatial_merge_size": 2}
+    values = _eyes(kind, layers, eye, inner, heads, width) | {"clip.vision.spatial_merge_size": 2}
     return write_model(path, "clip", values, tensors)
 
 

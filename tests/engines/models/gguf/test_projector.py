@@ -60,7 +60,7 @@ def opened(pair: Pair) -> Iterator[Projector]:
     plan = LoadPlan(pair[0], 512, 1, 1, projector=pair[1])
     with (
         closing(open_model(native, plan, lambda _: None, CancelToken())) as model,
-        closing(open_projector(native, model, plan)) as projector,
+        closing(open_projector(native, model, plan, CancelToken())) as projector,
     ):
         yield projector
 
