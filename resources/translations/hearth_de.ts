@@ -11982,7 +11982,7 @@
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/projector.py" />
       <source>The projector “{0}” cannot be used.</source>
-      <translation>Der Projektor „{0}“ kann nicht benutzt werden.</translation>
+      <translation>Der Projektor „{0}“ lässt sich nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12782,7 +12782,7 @@
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>The model's chat template cannot be used with pictures or sounds.</source>
-      <translation>Die Chatvorlage des Modells lässt sich mit Bildern oder Tönen nicht benutzen.</translation>
+      <translation>Die Chat-Vorlage des Modells lässt sich mit Bildern oder Tönen nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
@@ -12823,6 +12823,11 @@
       <location filename="../../engines/llamacpp/speculative/compare.py" />
       <source>Choose another model to compare its answers.</source>
       <translation>Wähle ein anderes Modell, um seine Antworten zu vergleichen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/compare.py" />
+      <source>Compare answers to questions without pictures and sounds.</source>
+      <translation>Vergleiche Antworten auf Fragen ohne Bilder und Töne.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/drafting.py" />
