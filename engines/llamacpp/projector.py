@@ -28,7 +28,14 @@ from engines.llamacpp.failures import projector_failure
 from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
-from engines.media import MOST_PIXELS, MOST_SECONDS, kind_of, picture_size, sound_seconds
+from engines.media import (
+    LEAST_SECONDS,
+    MOST_PIXELS,
+    MOST_SECONDS,
+    kind_of,
+    picture_size,
+    sound_seconds,
+)
 from engines.models.gguf.projector import ProjectorFacts, read_projector
 from engines.types import LoadPlan, MediaKind, Medium
 
@@ -86,6 +93,7 @@ class Projector:
     ) -> None:
         """Begin. file: tells the projector's file from any other."""
         self._file = file
+        self._facts = facts
         self._api = native.media
         self._native = native
         self._pointer = pointer
@@ -279,10 +287,22 @@ class Projector:
                     f"It has {size[0]:,} × {size[1]:,} pixels; at most {MOST_PIXELS:,} are read.",
                     "Make it smaller, or take a part of it.",
                 )
+            if self._facts.is_too_narrow(*size):
+                raise MediumUnreadable(
+                    "A picture is too long and narrow.",
+                    f"It has {size[0]:,} × {size[1]:,} pixels, and the model cannot see so far.",
+                    "Take a part of it.",
+                )
             return
         seconds = sound_seconds(medium.data)
         if not seconds:
             raise unreadable(medium)
+        if seconds < LEAST_SECONDS:
+            raise MediumUnreadable(
+                "A sound is too short.",
+                f"It has {1000 * seconds:.1f} milliseconds; there is nothing to hear.",
+                "Leave it out.",
+            )
         if seconds > MOST_SECONDS:
             raise MediumUnreadable(
                 "A sound is too long.",
