@@ -12716,6 +12716,21 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound is too short.</source>
+      <translation>Ein Ton ist zu kurz.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} milliseconds; there is nothing to hear.</source>
+      <translation>Er dauert {0} Millisekunden; da gibt es nichts zu hören.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Leave it out.</source>
+      <translation>Lass ihn weg.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>A sound is too long.</source>
       <translation>Ein Ton ist zu lang.</translation>
     </message>
@@ -12748,6 +12763,21 @@
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Make it smaller, or take a part of it.</source>
       <translation>Verkleinere es, oder nimm einen Ausschnitt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture is too long and narrow.</source>
+      <translation>Ein Bild ist zu lang und schmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} × {1} pixels, and the model cannot see so far.</source>
+      <translation>Es hat {0} × {1} Pixel, und so weit kann das Modell nicht sehen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Take a part of it.</source>
+      <translation>Nimm einen Ausschnitt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
