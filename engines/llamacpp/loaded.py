@@ -240,6 +240,7 @@ class Loaded:
                 if not costs.corrected:
                     self.book.keep(key, costs)
         finally:
+            self.scheduler.close()
             self.dialect.close()
             for slot in reversed(self.slots):
                 slot.drafting.close()
@@ -287,6 +288,7 @@ def prepare_loaded(
         context = Context(native, model, plan, least_batch=rows)
         opened.callback(context.close)
         scheduler = Scheduler(context)
+        opened.callback(scheduler.close)
         draftings = open_draftings(native, header, model, context, plan, progress, cancel)
         for drafting in draftings:
             opened.callback(drafting.close)
