@@ -151,7 +151,7 @@ def gemma4_projector(
     random, inner, heads = Random(13), 2 * eye, 2
     tensors: Tensors = {
         "v.patch_embd.weight": _patches(random, eye),
-        "v.position_embd.weight": _normal(random, (2, 64, eye)),
+        "v.position_embd.weight": _normal(random, (2, 512, eye)),
         "mm.input_projection.weight": random.matrix(width, eye),
     }
     for layer in range(layers):

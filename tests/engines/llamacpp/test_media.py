@@ -414,7 +414,7 @@ def hostile() -> dict[str, bytes]:
         "a sound of years": flac_of_years,
         "a sound that stands still": bytes(slow),
         "a sound of one sample": wav(0.0001),
-        "a picture as long as a street": png(2000, 30),
+        "a picture as long as a street": png(9000, 8),
         "a page of the web": b"RIFF\0\0\0\0WEBPVP8 " + bytes(40),
     }
 
