@@ -13,6 +13,9 @@ MOST_PIXELS: Final = 64_000_000
 MOST_SECONDS: Final = 3600
 """Seconds that a sound may have: decoded, each takes 64 kB."""
 
+LEAST_SECONDS: Final = 0.01
+"""Seconds that a sound has to have: of a single sample llama.cpp would end the process."""
+
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _GIF: Final = (b"GIF87a", b"GIF89a")
 _JPEG: Final = b"\xff\xd8\xff"

@@ -18,7 +18,6 @@ from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
-from engines.llamacpp.prompt_media import PromptMedia
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
@@ -89,11 +88,6 @@ class _Answer:
         self._tokens: list[int] = []
         self.cached = len(cache.tokens)
         self._speculation = speculation
-        self._media = (
-            PromptMedia(loaded.projector, prompt.tokens, prompt.media)
-            if loaded.projector is not None and prompt.media
-            else None
-        )
         self.decoding = Decoding(
             loaded.context,
             cache,
@@ -114,8 +108,8 @@ class _Answer:
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
         prompt = self._prompt
-        if self._media is not None:
-            self.decoding.look(self._media, self.cached)
+        if (media := self._loaded.media_of(prompt)) is not None:
+            self.decoding.look(media, self.cached)
         return self._loaded.scheduler.tokens(
             self.decoding, prompt.tokens, self._request.max_tokens, prompt.stable
         )

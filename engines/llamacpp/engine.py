@@ -134,7 +134,7 @@ class LlamaCppEngine:
             projector = None
             if plan.projector is not None:
                 try:
-                    projector = open_projector(native, model, plan)
+                    projector = open_projector(native, model, plan, cancel)
                 except EngineError as error:
                     notes = (_takes_none(error),)
                 else:

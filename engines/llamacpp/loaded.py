@@ -19,6 +19,7 @@ from engines.llamacpp.context import AbortFlag, Context
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import BINDINGS_VERSION, Native, give_back_memory
 from engines.llamacpp.projector import Projector
+from engines.llamacpp.prompt_media import PromptMedia
 from engines.llamacpp.prompting import Prompt, Prompter
 from engines.llamacpp.resume.records import StateKey, StateRecord
 from engines.llamacpp.resume.state_key import adapted_key, state_key
@@ -139,6 +140,12 @@ class Loaded:
     def guesses_by_model(self) -> bool:
         """Whether something other than the text itself can draft for it."""
         return any(it.drafter is not None for it in self.slots[0].able)
+
+    def media_of(self, prompt: Prompt) -> PromptMedia | None:
+        """Return the pictures and sounds of a prompt, to be encoded; None if it has none."""
+        if self.projector is None or not prompt.media:
+            return None
+        return PromptMedia(self.projector, prompt.tokens, prompt.media)
 
     @contextmanager
     def slot(

@@ -15,13 +15,27 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engines.errors import EngineFailed, MediaUnsupported, MediumUnreadable, ProjectorRefused
+from engines.cancel import CancelToken
+from engines.errors import (
+    Cancelled,
+    EngineFailed,
+    MediaUnsupported,
+    MediumUnreadable,
+    ProjectorRefused,
+)
 from engines.llamacpp.cells import make_cells
 from engines.llamacpp.failures import projector_failure
 from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
-from engines.media import MOST_PIXELS, MOST_SECONDS, kind_of, picture_size, sound_seconds
+from engines.media import (
+    LEAST_SECONDS,
+    MOST_PIXELS,
+    MOST_SECONDS,
+    kind_of,
+    picture_size,
+    sound_seconds,
+)
 from engines.models.gguf.projector import ProjectorFacts, read_projector
 from engines.types import LoadPlan, MediaKind, Medium
 
@@ -79,6 +93,7 @@ class Projector:
     ) -> None:
         """Begin. file: tells the projector's file from any other."""
         self._file = file
+        self._facts = facts
         self._api = native.media
         self._native = native
         self._pointer = pointer
@@ -272,10 +287,22 @@ class Projector:
                     f"It has {size[0]:,} × {size[1]:,} pixels; at most {MOST_PIXELS:,} are read.",
                     "Make it smaller, or take a part of it.",
                 )
+            if self._facts.is_too_narrow(*size):
+                raise MediumUnreadable(
+                    "A picture is too long and narrow.",
+                    f"It has {size[0]:,} × {size[1]:,} pixels, and the model cannot see so far.",
+                    "Take a part of it.",
+                )
             return
         seconds = sound_seconds(medium.data)
         if not seconds:
             raise unreadable(medium)
+        if seconds < LEAST_SECONDS:
+            raise MediumUnreadable(
+                "A sound is too short.",
+                f"It has {1000 * seconds:.1f} milliseconds; there is nothing to hear.",
+                "Leave it out.",
+            )
         if seconds > MOST_SECONDS:
             raise MediumUnreadable(
                 "A sound is too long.",
@@ -284,8 +311,11 @@ class Projector:
             )
 
 
-def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
-    """Load the plan's projector for a loaded model. Raises EngineError; then nothing stays."""
+def open_projector(native: Native, model: Model, plan: LoadPlan, cancel: CancelToken) -> Projector:
+    """Load the plan's projector for a loaded model.
+
+    Raises EngineError or Cancelled; then nothing stays.
+    """
     if plan.projector is None:
         raise ValueError("the plan has no projector")
     path, api = plan.projector, native.media
@@ -302,6 +332,9 @@ def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
         params.device = native.device(plan.devices[0])
     params.print_timings = False
     params.n_threads = plan.batch_threads
+    params.progress_callback = goes_on = api.mtmd_progress_callback(
+        lambda _part, _data: not cancel.cancelled
+    )
     try:
         file = file_identity(path)
     except OSError as error:
@@ -312,7 +345,10 @@ def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
         ) from error
     with native.log.watch() as complaints:
         pointer = api.mtmd_init_from_file(os.fsencode(path), model.pointer, params)
+    del goes_on  # it had to stay until here
     if not pointer:
+        if cancel.cancelled:
+            raise Cancelled
         raise projector_failure(path, complaints)
     return Projector(native, pointer, model, facts, file)
 

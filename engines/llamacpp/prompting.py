@@ -78,7 +78,7 @@ class Prompter:
         self._projector = projector
         # What stands for a medium while a template is rendered; nobody can write it in a message.
         self._nonce = token_hex(8)
-        self._marked = re.compile(f"<media {self._nonce} ([0-9a-f]+)>")
+        self._marked = re.compile(f"<media {self._nonce} ([0-9a-fA-F]+)>")
         self._known: deque[tuple[str, list[int]]] = deque(maxlen=_ANSWERS)
         self._counts: dict[int, int] = {}
 

@@ -13170,7 +13170,7 @@
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
       <source>It takes no pictures and no sounds. {0} {1}</source>
-      <translation type="unfinished" />
+      <translation>Es nimmt keine Bilder und keine Töne. {0} {1}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
@@ -13222,7 +13222,7 @@
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/projector.py" />
       <source>The projector “{0}” cannot be used.</source>
-      <translation type="unfinished" />
+      <translation>Der Projektor „{0}“ lässt sich nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -13239,7 +13239,7 @@
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
       <source>The llama.cpp in this version does not know its kind, “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Das llama.cpp in dieser Version kennt seine Art, „{0}“, nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -13302,27 +13302,27 @@
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
       <source>There is not enough memory for the projector “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Für den Projektor „{0}“ reicht der Speicher nicht.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
       <source>The model sees and hears with it, and it needs more than is free.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell sieht und hört damit, und er braucht mehr, als frei ist.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
       <source>Close other programs, or choose a smaller model or context.</source>
-      <translation type="unfinished" />
+      <translation>Schließe andere Programme, oder wähle ein kleineres Modell oder einen kleineren Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
       <source>It was made for another model.</source>
-      <translation type="unfinished" />
+      <translation>Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
       <source>Get the projector of this very model.</source>
-      <translation type="unfinished" />
+      <translation>Hol den Projektor genau dieses Modells.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -13882,112 +13882,142 @@
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>The model cannot hear sounds.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell kann nicht hören.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>It has no projector for sounds, or that one was not loaded.</source>
-      <translation type="unfinished" />
+      <translation>Es hat keinen Projektor für Töne, oder er wurde nicht geladen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Choose a model that hears, or get this model's projector; or leave the sound out.</source>
-      <translation type="unfinished" />
+      <translation>Wähle ein Modell, das hört, oder hol den Projektor dieses Modells; oder lass den Ton weg.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>A sound cannot be read.</source>
-      <translation type="unfinished" />
+      <translation>Ein Ton lässt sich nicht lesen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>It is damaged or cut off, or no WAV, MP3 or FLAC.</source>
-      <translation type="unfinished" />
+      <translation>Er ist beschädigt oder abgeschnitten, oder weder WAV noch MP3 noch FLAC.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Save it again as WAV or MP3, or leave it out.</source>
-      <translation type="unfinished" />
+      <translation>Speichere ihn neu als WAV oder MP3, oder lass ihn weg.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Hearth cannot lay out pictures of its kind, {0}, yet.</source>
-      <translation type="unfinished" />
+      <translation>Bilder seiner Art, {0}, kann Hearth noch nicht anordnen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>The model cannot see pictures.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell kann keine Bilder sehen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>It has no projector for pictures, or that one was not loaded.</source>
-      <translation type="unfinished" />
+      <translation>Es hat keinen Projektor für Bilder, oder er wurde nicht geladen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Choose a model that sees, or get this model's projector; or leave the picture out.</source>
-      <translation type="unfinished" />
+      <translation>Wähle ein Modell, das sieht, oder hol den Projektor dieses Modells; oder lass das Bild weg.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>A picture cannot be read.</source>
-      <translation type="unfinished" />
+      <translation>Ein Bild lässt sich nicht lesen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>It is damaged or cut off, or no PNG, JPEG, BMP or GIF.</source>
-      <translation type="unfinished" />
+      <translation>Es ist beschädigt oder abgeschnitten, oder weder PNG noch JPEG noch BMP noch GIF.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Save it again as PNG or JPEG, or leave it out.</source>
-      <translation type="unfinished" />
+      <translation>Speichere es neu als PNG oder JPEG, oder lass es weg.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>The model could not look at a picture, or hear a sound.</source>
-      <translation type="unfinished" />
+      <translation>Das Modell konnte ein Bild nicht ansehen oder einen Ton nicht hören.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Try it again; if that does not help, leave it out of the message.</source>
-      <translation type="unfinished" />
+      <translation>Versuch es noch einmal; hilft das nicht, lass es aus der Nachricht weg.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound is too short.</source>
+      <translation>Ein Ton ist zu kurz.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} milliseconds; there is nothing to hear.</source>
+      <translation>Er dauert {0} Millisekunden; da gibt es nichts zu hören.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Leave it out.</source>
+      <translation>Lass ihn weg.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>A sound is too long.</source>
-      <translation type="unfinished" />
+      <translation>Ein Ton ist zu lang.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>It has {0} minutes; at most {1} are heard.</source>
-      <translation type="unfinished" />
+      <translation>Er dauert {0} Minuten; gehört werden höchstens {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Cut it into shorter ones.</source>
-      <translation type="unfinished" />
+      <translation>Teile ihn in kürzere.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Get it again, or choose another model.</source>
-      <translation type="unfinished" />
+      <translation>Hol ihn noch einmal, oder wähle ein anderes Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>A picture is too large.</source>
-      <translation type="unfinished" />
+      <translation>Ein Bild ist zu groß.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>It has {0} × {1} pixels; at most {2} are read.</source>
-      <translation type="unfinished" />
+      <translation>Es hat {0} × {1} Pixel; gelesen werden höchstens {2}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/projector.py" />
       <source>Make it smaller, or take a part of it.</source>
-      <translation type="unfinished" />
+      <translation>Verkleinere es, oder nimm einen Ausschnitt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture is too long and narrow.</source>
+      <translation>Ein Bild ist zu lang und schmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} × {1} pixels, and the model cannot see so far.</source>
+      <translation>Es hat {0} × {1} Pixel, und so weit kann das Modell nicht sehen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Take a part of it.</source>
+      <translation>Nimm einen Ausschnitt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
@@ -14022,12 +14052,12 @@
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>The model's chat template cannot be used with pictures or sounds.</source>
-      <translation type="unfinished" />
+      <translation>Die Chat-Vorlage des Modells lässt sich mit Bildern oder Tönen nicht verwenden.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>It leaves them out of the prompt.</source>
-      <translation type="unfinished" />
+      <translation>Sie lässt sie im Prompt weg.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
@@ -14065,6 +14095,11 @@
       <translation>Wähle ein anderes Modell, um seine Antworten zu vergleichen.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/speculative/compare.py" />
+      <source>Compare answers to questions without pictures and sounds.</source>
+      <translation>Vergleiche Antworten auf Fragen ohne Bilder und Töne.</translation>
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/speculative/drafting.py" />
       <source>“{0}” cannot guess ahead for this model.</source>
       <translation>„{0}“ kann für dieses Modell nicht vorausraten.</translation>
@@ -14088,7 +14123,7 @@
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
       <source>MTP is off for this answer: what guesses ahead knows no pictures and no sounds.</source>
-      <translation type="unfinished" />
+      <translation>MTP ist für diese Antwort aus: Was vorausrät, kennt keine Bilder und keine Töne.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
@@ -15167,17 +15202,17 @@
     <message>
       <location filename="../../engines/models/gguf/projector.py" />
       <source>“{0}” is no projector.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ ist kein Projektor.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/projector.py" />
       <source>It is another kind of model.</source>
-      <translation type="unfinished" />
+      <translation>Es ist eine andere Art von Modell.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/projector.py" />
       <source>Choose the projector of this model; its name mostly begins with “mmproj”.</source>
-      <translation type="unfinished" />
+      <translation>Wähle den Projektor dieses Modells; sein Name beginnt meist mit „mmproj“.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/reader.py" />

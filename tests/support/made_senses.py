@@ -97,6 +97,7 @@ def qwen3vl_projector(
     kind: str = "qwen3vl_merger",
     eye: int = 64,
     layers: int = 3,
+    heads: int = 2,
 ) -> Path:
     """Eyes for a Qwen 3 VL of this width. eye: their own."""
     random, inner = Random(12), 2 * eye
@@ -139,7 +140,7 @@ def qwen3vl_projector(
                 "fc2.bias": vector(width, 0.0),
             }
             tensors |= {f"v.deepstack.{layer}.{name}": tensor for name, tensor in more.items()}
-    values = _eyes(kind, layers, eye, inner, 2, width) | {"clip.vision.spatial_merge_size": 2}
+    values = _eyes(kind, layers, eye, inner, heads, width) | {"clip.vision.spatial_merge_size": 2}
     return write_model(path, "clip", values, tensors)
 
 
@@ -150,7 +151,7 @@ def gemma4_projector(
     random, inner, heads = Random(13), 2 * eye, 2
     tensors: Tensors = {
         "v.patch_embd.weight": _patches(random, eye),
-        "v.position_embd.weight": _normal(random, (2, 64, eye)),
+        "v.position_embd.weight": _normal(random, (2, 512, eye)),
         "mm.input_projection.weight": random.matrix(width, eye),
     }
     for layer in range(layers):

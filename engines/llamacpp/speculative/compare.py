@@ -8,10 +8,13 @@ from itertools import zip_longest
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, MtpUnavailable
+from engines.llamacpp.cells import only_text
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logits import Logits
+from engines.llamacpp.prompting import Prompt
+from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.types import ChatRequest, MtpCheck
 
@@ -31,7 +34,13 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
             loaded.report.mtp_line,
             "Choose another model to compare its answers.",
         )
-    prompt = loaded.prompter.write(request, cancel=cancel).tokens
+    prompt = loaded.prompter.write(request, cancel=cancel)
+    if prompt.media and loaded.guesses_by_model:
+        raise MtpUnavailable(
+            "There is nothing to compare.",
+            truth.BEHIND_MEDIA,
+            "Compare answers to questions without pictures and sounds.",
+        )
     count = request.max_tokens or _TOKENS
     slot.cache.put_aside()
     speculation.begin("off", None, ())
@@ -51,7 +60,7 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
 def _answer(
     loaded: Loaded,
     request: ChatRequest,
-    prompt: list[int],
+    prompt: Prompt,
     count: int,
     speculation: Speculation | None,
     cancel: CancelToken,
@@ -61,9 +70,12 @@ def _answer(
     cache.clear()
     greedy = replace(request.sampling, temperature=0.0)
     vocabulary = loaded.model.vocabulary
-    with closing(open_sampler(loaded.native, loaded.model, greedy, 0, prompt)) as sampler:
+    prior = only_text(prompt.tokens)
+    with closing(open_sampler(loaded.native, loaded.model, greedy, 0, prior)) as sampler:
         decoding = Decoding(loaded.context, cache, vocabulary, sampler, speculation, cancel)
-        tokens = list(loaded.scheduler.tokens(decoding, prompt, count))
+        if (media := loaded.media_of(prompt)) is not None:
+            decoding.look(media, 0)
+        tokens = list(loaded.scheduler.tokens(decoding, prompt.tokens, count))
     if cancel.cancelled:
         raise Cancelled
     return tokens
@@ -72,7 +84,7 @@ def _answer(
 def _gap(
     loaded: Loaded,
     request: ChatRequest,
-    prompt: list[int],
+    prompt: Prompt,
     at: int,
     pair: tuple[int | None, int | None],
     cancel: CancelToken,

@@ -38,6 +38,9 @@ _FIXED: Final[Mapping[str, int]] = {"gemma3": 4, "mlp": 1, "mlp_norm": 1}
 """Kinds that make every picture a square of one size: patches that become one in each direction."""
 
 _MERGES: Final = ("clip.vision.spatial_merge_size", "clip.vision.projector.scale_factor")
+_LOOKED_UP: Final = frozenset({"gemma4v", "gemma4uv"})
+"""Kinds with a table of the places along each side; others scale theirs to the picture."""
+
 _USUAL_MOST: Final = {"gemma4v": 256, "gemma4uv": 256, "kimivl": 256}
 _USUALLY: Final = 46 * 46
 """Tokens of a picture for which llama.cpp makes room when it loads, where no other number is."""
@@ -52,7 +55,8 @@ class Eyes:
 
     patch: pixels of one side of a patch. merge: patches of one side that become one token. least,
     most: tokens of a picture, 0 where that is not known of this kind. side: of the square that a
-    picture becomes, 0 where it keeps its shape. width, inner: values of its hidden states.
+    picture becomes, 0 where it keeps its shape. width, inner: values of its hidden states. longest:
+    patches of one side that it knows the places of, 0 where there is no such limit.
     """
 
     kind: str
@@ -64,6 +68,22 @@ class Eyes:
     width: int
     inner: int
     gated: bool
+    longest: int = 0
+
+    def fitted(self, width: int, height: int) -> tuple[int, int]:
+        """Return what a picture of so many pixels is scaled to, in tokens across and down."""
+        unit = self.patch * self.merge
+        if self.side:
+            return self.side // unit, self.side // unit
+        area = unit * unit
+        across, down = (max(1, _rounded(side / unit)) for side in (width, height))
+        if across * down > self.most:
+            scale = math.sqrt(height * width / (self.most * area))
+            across, down = (max(1, int(side / scale // unit)) for side in (width, height))
+        elif across * down < self.least:
+            scale = math.sqrt(self.least * area / (height * width))
+            across, down = (math.ceil(side * scale / unit) for side in (width, height))
+        return across, down
 
 
 @dataclass(frozen=True)
@@ -107,18 +127,15 @@ class ProjectorFacts:
         eyes = self.eyes
         if eyes is None or not eyes.most or min(width, height) < 1:
             return None
-        unit = eyes.patch * eyes.merge
-        if eyes.side:
-            return (eyes.side // unit) ** 2
-        area = unit * unit
-        across, down = (max(unit, _rounded(side / unit) * unit) for side in (width, height))
-        if across * down > eyes.most * area:
-            scale = math.sqrt(height * width / (eyes.most * area))
-            across, down = (max(unit, int(side / scale // unit) * unit) for side in (width, height))
-        elif across * down < eyes.least * area:
-            scale = math.sqrt(eyes.least * area / (height * width))
-            across, down = (math.ceil(side * scale / unit) * unit for side in (width, height))
-        return across // unit * (down // unit)
+        across, down = eyes.fitted(width, height)
+        return across * down
+
+    def is_too_narrow(self, width: int, height: int) -> bool:
+        """Tell whether a picture is so long that llama.cpp would end the process over it."""
+        eyes = self.eyes
+        if eyes is None or not eyes.longest:
+            return False
+        return max(eyes.fitted(width, height)) * eyes.merge > eyes.longest
 
     def sound_tokens(self, seconds: float) -> int | None:
         """Count the tokens of a sound, without its markers; None where its kind is not known."""
@@ -130,7 +147,8 @@ class ProjectorFacts:
             return sum(-(-min(800, frames - at) // 100) * 13 for at in range(0, frames, 800))
         if kind == "gemma4a":
             chunks = [min(480_000, samples - at) for at in range(0, samples, 480_000)]
-            return sum(_halved(_halved((chunk + 160 - 321) // 160 + 1)) for chunk in chunks)
+            frames_of = (int((chunk + 160 - 321) / 160) + 1 for chunk in chunks)
+            return sum(_halved(_halved(frames)) for frames in frames_of)
         return None
 
     @property
@@ -226,7 +244,14 @@ def _eyes(gguf: Gguf) -> Eyes:
         whole_number(values, "clip.vision.embedding_length"),
         whole_number(values, "clip.vision.feed_forward_length"),
         gated=any(tensor.name == "v.blk.0.ffn_gate.weight" for tensor in gguf.tensors),
+        longest=_places(gguf) if kind in _LOOKED_UP else 0,
     )
+
+
+def _places(gguf: Gguf) -> int:
+    """Return how many places along one side are in the table of them."""
+    table = next((it for it in gguf.tensors if it.name == "v.position_embd.weight"), None)
+    return table.shape[1] if table is not None and len(table.shape) > 1 else 0
 
 
 def _ears(gguf: Gguf) -> Ears:

@@ -17,7 +17,7 @@ import pytest
 
 import run as setup
 from engines.cancel import CancelToken
-from engines.errors import MediaUnsupported, MediumUnreadable
+from engines.errors import MediaUnsupported, MediumUnreadable, MtpUnavailable
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import load_native
 from engines.llamacpp.probe import Probe
@@ -358,6 +358,24 @@ def test_drafts_from_the_text_change_no_token_behind_a_picture(
     assert answer(engine, replace(asked, mtp="on", depth=4)) == plain
 
 
+@pytest.mark.parametrize("name", ["qwen3vl", "qwen3a"])
+def test_drafts_from_the_text_are_checked_behind_a_picture_too(
+    sense: Sense, senses: dict[str, Senses], name: str
+) -> None:
+    check = sense(name).check_mtp(
+        shown(*senses[name].media, text="one two three. " * 9, max_tokens=40), 3, CancelToken()
+    )
+    assert check.identical
+    assert check.tokens == 40
+
+
+def test_what_rests_behind_a_picture_is_not_compared_there(
+    sense: Sense, senses: dict[str, Senses]
+) -> None:
+    with pytest.raises(MtpUnavailable, match="no pictures"):
+        sense("qwen35").check_mtp(shown(senses["qwen35"].media[0]), 3, CancelToken())
+
+
 def test_a_model_without_a_projector_says_that_it_does_not_see(
     load: Load, senses: dict[str, Senses]
 ) -> None:
@@ -395,6 +413,8 @@ def hostile() -> dict[str, bytes]:
         "a sound cut off": tone[:1000],
         "a sound of years": flac_of_years,
         "a sound that stands still": bytes(slow),
+        "a sound of one sample": wav(0.0001),
+        "a picture as long as a street": png(9000, 8),
         "a page of the web": b"RIFF\0\0\0\0WEBPVP8 " + bytes(40),
     }
 
@@ -419,14 +439,15 @@ def damaged(folder: Path, senses: dict[str, Senses]) -> dict[str, Path]:
         "no model at all": words,
         "of another model": senses["gemma4"].projector,
         "of an unknown kind": qwen3vl_projector(folder / "new.gguf", kind="telescope"),
+        "that ends the process": qwen3vl_projector(folder / "bad.gguf", heads=0),
         "that is not there": folder / "gone.gguf",
         "that is a chat model": senses["qwen3vl"].model,
     }
 
 
 KINDS: Final = (
-    "cut off", "no model at all", "of another model", "of an unknown kind", "that is not there",
-    "that is a chat model",
+    "cut off", "no model at all", "of another model", "of an unknown kind", "that ends the process",
+    "that is not there", "that is a chat model",
 )  # fmt: skip
 
 
