@@ -38,6 +38,7 @@ class ChatCollections(QObject):
         chat_settings.changed.connect(self.show)
         collections.changed.connect(self.show)
         self.show()
+        collections.look()
 
     def show(self) -> None:
         """Show the choice of the chat that is open."""

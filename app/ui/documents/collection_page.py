@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.knowledge import CollectionState, FoundPassage, IndexedFile, IndexProgress
@@ -31,6 +33,20 @@ _TYPING_MS = 200
 _MANY = 8
 """Files; of fewer nobody filters any."""
 _MOST_SOURCES = 50
+
+
+class _SearchField(QLineEdit):
+    """Escape clears what is written, before it does what it does in the window."""
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress} and self.text():
+            key = cast(QKeyEvent, event)
+            if key.key() == Qt.Key.Key_Escape:
+                event.accept()
+                if event.type() is QEvent.Type.KeyPress:
+                    self.clear()
+                return True
+        return super().event(event)
 
 
 class CollectionPage(PartPage):
@@ -134,13 +150,6 @@ class CollectionPage(PartPage):
         field = self._add_folder if self._search_box.isHidden() else self._words
         field.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def escape(self) -> bool:
-        """Leave the search; returns whether there was one."""
-        if not self._words.text():
-            return False
-        self._words.clear()
-        return True
-
     def _make_head(self) -> Panel:
         head = Panel("card", "collectionHead", margins=(2.5, 2, 2, 2), spacing=1)
         row = QHBoxLayout()
@@ -182,7 +191,7 @@ class CollectionPage(PartPage):
         self._search_box = box = QWidget()
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
-        self._words = QLineEdit()
+        self._words = _SearchField()
         self._words.setObjectName("searchCollection")
         self._words.setAccessibleName(self.tr("Search in this collection"))
         self._words.setPlaceholderText(self.tr("Try it: a question or a few words"))

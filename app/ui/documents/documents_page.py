@@ -25,6 +25,7 @@ from app.ui.widgets.page_head import HeadAbove, PageHead
 if TYPE_CHECKING:
     from app.core.knowledge import (
         DocumentCollection,
+        EmbedderStatus,
         FoundPassage,
         IndexedFile,
     )
@@ -122,8 +123,7 @@ class DocumentsPage(QWidget):
     def _connect(self) -> None:
         collections, presenters = self._collections, self._presenters
         collections.changed.connect(self._show)
-        collections.failed.connect(self._notifier.error)
-        collections.found_embedder.connect(self.list.search.show_embedder)
+        collections.found_embedder.connect(self._show_embedder)
         presenters.downloads.changed.connect(self._show_downloads)
         self.list.asked.connect(self._act)
         self.list.folder.connect(lambda: pick_folder(self, self.make))
@@ -266,6 +266,10 @@ class DocumentsPage(QWidget):
             self._notifier.say(queued_words(download))
 
         self._presenters.discover.get_offer(offer, queued, self._notifier.error)
+
+    def _show_embedder(self, status: EmbedderStatus, offer: Offer | None) -> None:
+        self.list.search.show_embedder(status, offer)
+        self._show_downloads(self._presenters.downloads.known or ())
 
     def _show_downloads(self, downloads: Sequence[Download]) -> None:
         offer = self._collections.offer

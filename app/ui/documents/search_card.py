@@ -31,7 +31,6 @@ class SearchCard(Panel):
         )
         self._offer: Offer | None = None
         self._coming = False
-        self._has_model = False
         self.box.addWidget(Picture("search", "accent_text", 24))
         texts = QVBoxLayout()
         texts.setSpacing(4)
@@ -49,7 +48,7 @@ class SearchCard(Panel):
 
     def show_embedder(self, status: EmbedderStatus, offer: Offer | None) -> None:
         """Show how is searched. offer: a model to be had that finds by meaning, if there is one."""
-        self._offer, self._has_model = offer, status.model is not None
+        self._offer = None if status.choices else offer
         if status.model is not None:
             self._title.setText(self.tr("Search by words and by meaning"))
             words = self.tr("{0} also finds what is said in other words, or in another language.")
@@ -60,7 +59,8 @@ class SearchCard(Panel):
                 "With an embedding model, Hearth also finds what is said in other words, or in "
                 "another language."
             )
-            self._words.setText(words)
+            # Where there is one that is not used, the settings say so.
+            self._words.setText(translated(status.why) if status.choices else words)
         self._show_offer()
         self.show()
 
@@ -73,9 +73,8 @@ class SearchCard(Panel):
 
     def _show_offer(self) -> None:
         offer = self._offer
-        shown = offer is not None and not self._has_model
-        self._buttons.setVisible(shown)
-        self._note.setVisible(shown and bool(offer and offer.licence_note))
+        self._buttons.setVisible(offer is not None)
+        self._note.setVisible(offer is not None and bool(offer.licence_note))
         if offer is not None and not self._coming:
             self._get.redraw(
                 "download", self.tr("Get {0} ({1})").format(offer.name, size(offer.disk_bytes))

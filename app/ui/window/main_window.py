@@ -576,6 +576,7 @@ class MainWindow(WindowFrame):
         presenters.chats.changed.connect(self.refresh)
         presenters.chats.failed.connect(self.notifier.error)
         presenters.search.failed.connect(self.notifier.error)
+        presenters.collections.failed.connect(self.notifier.error)
         generation = presenters.generation
         for tells in (generation.begun, generation.crashed, presenters.answering.waiting.changed):
             tells.connect(self.refresh)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
@@ -22,10 +23,12 @@ from app.core.knowledge import CollectionState
 from app.ui.documents.documents_page import DocumentsPage
 from app.ui.viewer.file_viewer import FileViewer
 from app.ui.widgets.label import Label
+from app.wiring.window import WindowApp
 from tests.app.documents.made_documents import pdf
 from tests.app.ui.conftest import Ui, part
 from tests.app.ui.control_names import all_named
 from tests.app.ui.test_accessibility import reached_by_tab, to_reach
+from tests.support.windows import built_window
 
 LEASE = "The lease ends on 31 March 2027.\nNotice has to be given three months before.\n"
 BREAD = "Bread rises overnight in a cool place. Fold the dough twice before it rests.\n"
@@ -170,7 +173,7 @@ def test_a_search_shows_passages_with_their_places(ui: Ui, folder: Path) -> None
     ui.qtbot.waitUntil(lambda: bool(viewer.canvas._marks))
     assert viewer.windowTitle() == "manual.pdf"
     viewer.close()
-    field.clear()
+    ui.press("Esc", field)
     ui.qtbot.waitUntil(lambda: ui.has("documentFiles"))
     QTest.keyClicks(field, "zebra")
     ui.qtbot.waitUntil(lambda: ui.has("noPassage"))
@@ -344,3 +347,28 @@ def test_a_scratch_chat_is_asked_about_documents_and_leaves_nothing(ui: Ui, fold
     ui.qtbot.waitUntil(lambda: ui.has("documentsPage"))
     scratch.close_now()
     ui.qtbot.waitUntil(lambda: ui.window.scratch.shown is None)
+
+
+def test_the_embedding_model_that_is_missing_is_offered_with_its_size(ui: Ui) -> None:
+    ui.press("Ctrl+Shift+W")
+    ui.qtbot.waitUntil(lambda: ui.has("getEmbedder"))
+    assert ui.find(QPushButton, "getEmbedder").text() == "Get EmbeddingGemma 300M (330 MB)"
+    assert ui.find(Label, "searchKindTitle").text() == "Search by words alone"
+    ui.window.presenters.settings.set("offline", True)
+    ui.click("getEmbedder")
+    ui.qtbot.waitUntil(lambda: ui.has("toast"))
+
+
+def test_a_chat_knows_its_collections_at_the_next_start(ui: Ui, folder: Path) -> None:
+    collection = made(ui, folder)
+    ui.click("chatAbout")
+    ui.ask("When does the lease end?")
+    chat = ui.page.chat_id
+    again = WindowApp(ui.app)
+    window = built_window(again, repr)
+    window.open_chat(chat)
+    chip = part(window, QPushButton, "collectionsChip")
+    ui.qtbot.waitUntil(lambda: not chip.isHidden())
+    assert again.chat_settings.collections(chat) == (collection,)
+    again.tasks.close()
+    shiboken6.delete(window)
