@@ -20,6 +20,9 @@
           +-- GrammarInvalid     grammar               the answer's grammar cannot be read
           +-- AdapterUnknown     adapter               no LoRA adapter of that name is loaded
           +-- DrafterMismatch    drafter               the drafter belongs to another model
+          +-- ProjectorRefused   projector             a projector that does not suit the model
+          +-- MediaUnsupported   media                 the model takes no pictures, or no sounds
+          +-- MediumUnreadable   medium                a picture or a sound is damaged or too large
           +-- Unsupported        unsupported           the model or its engine has no such thing
           +-- MtpUnavailable     mtp                   nothing can draft for this model
           +-- ModelRefused       model_refused         the file ended the process that tried it
@@ -48,11 +51,17 @@ class Action(NamedTuple):
     """The action of a button beside an error.
 
     value: tokens for "shorter_context", what is missing for "install", the setting's name for
-    "open_settings", the server's name for "enter_key".
+    "open_settings", the server's name for "enter_key", the model's id for "get_projector".
     """
 
     kind: Literal[
-        "shorter_context", "stop_worker", "free_memory", "install", "open_settings", "enter_key"
+        "shorter_context",
+        "stop_worker",
+        "free_memory",
+        "install",
+        "open_settings",
+        "enter_key",
+        "get_projector",
     ]
     value: int | str = ""
 
@@ -174,6 +183,18 @@ class AdapterUnknown(EngineError):
 
 class DrafterMismatch(EngineError):
     code = "drafter"
+
+
+class ProjectorRefused(EngineError):
+    code = "projector"
+
+
+class MediaUnsupported(EngineError):
+    code = "media"
+
+
+class MediumUnreadable(EngineError):
+    code = "medium"
 
 
 class Unsupported(EngineError):

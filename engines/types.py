@@ -232,7 +232,8 @@ class LoadPlan:
     threads, batch_threads: for one token at a time, and for evaluating a prompt.
     batch: most tokens evaluated in one call of the library.
     drafter: the file that drafts tokens for this model, if there is one. projector: the file that
-    turns pictures or sounds into embeddings for this model, if there is one.
+    turns pictures or sounds into embeddings for this model, if there is one; projector_note: why it
+    is left out, a sentence where one is there.
     draft_max: most tokens drafted ahead, up to MAX_DEPTH; 0 makes no room for drafting at all.
     lookup: they come from the text itself, for engines that settle that when they start.
     kept_bytes: memory for the KV caches of conversations other than the present one.
@@ -267,6 +268,7 @@ class LoadPlan:
     mmap: bool = True
     drafter: Path | None = None
     projector: Path | None = None
+    projector_note: str = ""
     draft_max: int = MAX_DEPTH
     lookup: bool = False
     kept_bytes: int = 256 << 20

@@ -217,8 +217,16 @@ def _declare(ask: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="PATH",
-        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, EPUB, HTML or e-mail;"
-        " may be given several times",
+        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, EPUB, HTML, e-mail, a"
+        " picture, or a sound as WAV, MP3 or FLAC; may be given several times",
+    )
+    ask.add_argument(
+        "--image",
+        action="append",
+        dest="file",
+        type=Path,
+        metavar="PATH",
+        help="the same for a picture, for a model that sees",
     )
     ask.add_argument(
         "--docs",

@@ -33,6 +33,7 @@ _PARTS = {
     "kv": "KV cache",
     "compute": "Computing",
     "drafter": "Drafting ahead",
+    "projector": "Projector",
 }
 
 

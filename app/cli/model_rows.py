@@ -40,6 +40,8 @@ def described(app: App, entry: ModelEntry) -> dict[str, Any]:
         "quantisation": found.quantisation,
         "context_max": found.context_max,
         "mtp": {"kind": found.mtp, "ready": found.mtp != "none"},
+        "vision": "sees" in (found.can or ()),
+        "audio": "hears" in (found.can or ()),
         "verified": entry.verified is not None,
         "path": str(entry.path),
         "source": entry.source,

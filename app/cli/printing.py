@@ -208,6 +208,8 @@ def _of_files(heard: _Heard) -> dict[str, Any]:
     """
     documents = {it.document.sha256: it.document for it in heard.files}
     value: dict[str, Any] = {}
+    if heard.files:
+        value["files"] = [asdict(it.attachment) for it in heard.files]
     if heard.sources:
         value["sources"] = [asdict(it) for it in heard.sources]
         value["passages"] = [

@@ -1,15 +1,19 @@
-"""What is read from a file that somebody attaches: its text, and where each part of it stands."""
+"""What is read from a file that somebody attaches: its text and where each part of it stands, or
+its picture or sound."""
 
 from __future__ import annotations
 
+import base64
 import bisect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Final, Literal
+
+from engines.types import MediaKind, Medium
 
 BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
@@ -19,7 +23,7 @@ PASSAGE: Final = 1000
 
 
 class DocumentKind(StrEnum):
-    """The kinds of files whose text can be read."""
+    """The kinds of files that can be read."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -31,6 +35,29 @@ class DocumentKind(StrEnum):
     PPTX = "pptx"
     EPUB = "epub"
     EMAIL = "email"
+    IMAGE = "image"
+    AUDIO = "audio"
+
+    @property
+    def medium(self) -> MediaKind | None:
+        """What engines take such a file as; None where it is its text."""
+        media: dict[DocumentKind, MediaKind] = {
+            DocumentKind.IMAGE: "image",
+            DocumentKind.AUDIO: "audio",
+        }
+        return media.get(self)
+
+    @property
+    def location(self) -> LocationKind:
+        """What such a file is divided into."""
+        places = {
+            DocumentKind.PDF: LocationKind.PAGE,
+            DocumentKind.PPTX: LocationKind.SLIDE,
+            DocumentKind.XLSX: LocationKind.SHEET,
+            DocumentKind.EPUB: LocationKind.CHAPTER,
+            DocumentKind.EMAIL: LocationKind.MESSAGE,
+        }
+        return places.get(self, LocationKind.HEADING)
 
 
 class LocationKind(StrEnum):
@@ -84,12 +111,30 @@ class Passage:
 
 
 @dataclass(frozen=True)
+class PagePicture:
+    """A page that has no text, as a picture for the engines; width, height: in pixels."""
+
+    number: int
+    data: bytes = field(repr=False)
+    width: int
+    height: int
+
+    @cached_property
+    def medium(self) -> Medium:
+        return _medium("image", self.data)
+
+
+@dataclass(frozen=True)
 class Document:
     """A file that was read.
 
     sha256: the hash of the file, in hexadecimal.
     size: the file's length in bytes.
     scanned: the numbers of the pages that are pictures without text.
+    media: of a picture or a sound, which have no sections, a file for the engines: with what is
+    seen or heard, and nothing else that the file says of its maker. width, height: of a picture in
+    its file, as it is shown, in pixels; `media` may have fewer of them. seconds: of a sound.
+    pages: the first of the scanned ones, as pictures.
     """
 
     kind: DocumentKind
@@ -97,6 +142,17 @@ class Document:
     size: int
     sections: tuple[Section, ...]
     scanned: tuple[int, ...] = ()
+    media: bytes = field(default=b"", repr=False)
+    width: int = 0
+    height: int = 0
+    seconds: float = 0.0
+    pages: tuple[PagePicture, ...] = ()
+
+    @cached_property
+    def medium(self) -> Medium | None:
+        """The picture or sound, as an engine takes it; None of a file with text."""
+        kind = self.kind.medium
+        return _medium(kind, self.media) if kind is not None and self.media else None
 
     @cached_property
     def text(self) -> str:
@@ -105,6 +161,7 @@ class Document:
 
     @property
     def empty(self) -> bool:
+        """Whether it has no text."""
         return not any(section.text.strip() for section in self.sections)
 
     @property
@@ -135,6 +192,12 @@ class Document:
                 yield TextSpan(section.place, here, there)
 
 
+def _medium(kind: MediaKind, data: bytes) -> Medium:
+    from hashlib import sha256
+
+    return Medium(kind, data, sha256(data).hexdigest())
+
+
 def passages(document: Document, length: int) -> Iterator[Passage]:
     """Divide a document into passages of about `length` characters, none across two places.
 
@@ -163,10 +226,11 @@ def _end(text: str, start: int, length: int) -> int:
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file that belongs to a message; its text is kept by its hash.
+    """A file that belongs to a message; its text, picture or sound is kept by its hash.
 
     size: bytes. places: how many pages, slides, sheets or sections it has. scanned: how many of
-    its pages are pictures without text.
+    its pages are pictures without text. width, height: of a picture, in pixels. seconds: of a
+    sound.
     """
 
     name: str
@@ -175,16 +239,28 @@ class Attachment:
     size: int
     places: int
     scanned: int = 0
+    width: int = 0
+    height: int = 0
+    seconds: float = 0.0
 
     @classmethod
     def of(cls, name: str, document: Document) -> Attachment:
-        count, scanned = len(document.sections), len(document.scanned)
-        return cls(name, document.sha256, document.kind, document.size, count, scanned)
+        return cls(
+            name,
+            document.sha256,
+            document.kind,
+            document.size,
+            len(document.sections),
+            len(document.scanned),
+            document.width,
+            document.height,
+            document.seconds,
+        )
 
 
 @dataclass(frozen=True)
 class AttachedFile:
-    """A file with its text, as it goes to a message."""
+    """A file with what was read from it, as it goes to a message."""
 
     name: str
     document: Document
@@ -210,9 +286,12 @@ class FileShare:
         return f"parts of {self.places} of {self.of} {words.get(self.kind, f'{self.kind}s')}"
 
 
-Origin = Literal["user", "app", "file", "picture", "tool"]
+Origin = Literal["user", "app", "file", "picture", "sound", "tool"]
 """Whose words a part of a prompt are: of the user, of Hearth itself, or of what they brought.
-What comes from a file, a picture or a tool is never an instruction."""
+What comes from a file, a picture, a sound or a tool is never an instruction."""
+
+SHOWN: Final[Mapping[Origin, MediaKind]] = {"picture": "image", "sound": "audio"}
+"""The origins of what a model sees and hears, by what engines call it."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +299,7 @@ class PromptSource:
     """A part of a prompt that is not the user's own: where it comes from, without its words.
 
     document: the hash of a file. place: the number of its place there, 0 for the whole document;
-    start, end: characters of the text at that place.
+    start, end: characters of the text at that place. A page of a scan is a picture with a place.
     """
 
     origin: Origin
@@ -233,10 +312,14 @@ class PromptSource:
 
 @dataclass(frozen=True)
 class PromptPart:
-    """A part of a prompt's message, with where its words come from."""
+    """A part of a prompt's message, with where its words come from.
+
+    medium: stands behind the text, and is of that origin as well.
+    """
 
     origin: Origin
     text: str
+    medium: Medium | None = None
 
 
 INTRODUCTION: Final = (
@@ -247,20 +330,72 @@ INTRODUCTION: Final = (
 
 
 def prompt_parts(
-    question: str, sources: Sequence[PromptSource], documents: Mapping[str, Document]
+    question: str,
+    sources: Sequence[PromptSource],
+    documents: Mapping[str, Document],
+    taken: Container[MediaKind] = ("image", "audio"),
 ) -> tuple[PromptPart, ...]:
-    """Write a question with the parts of files that go with it; one without files is alone."""
-    found = tuple(_file_parts(sources, documents))
-    if not found:
-        return (PromptPart("user", question),)
-    return (PromptPart("app", INTRODUCTION), *found, PromptPart("user", question))
+    """Write a question with the parts of files that go with it; one without files is alone.
+
+    taken: what the model sees or hears; instead of all else a sentence says what was there.
+    """
+    words = [it for it in sources if it.origin not in SHOWN]
+    parts = list(_file_parts(words, documents))
+    if parts:
+        parts.insert(0, PromptPart("app", INTRODUCTION))
+    media = list(_media_parts(sources, documents, taken))
+    if len(media) == 1 and not parts and media[0].medium is not None:
+        media = [replace(media[0], text="")]  # a name would be of no use to anybody
+    return (*parts, *media, PromptPart("user", question))
 
 
 def prompt_text(
     question: str, sources: Sequence[PromptSource], documents: Mapping[str, Document]
 ) -> str:
-    """Return what `prompt_parts` writes, as one text."""
-    return "\n\n".join(part.text for part in prompt_parts(question, sources, documents))
+    """Return the text that `prompt_parts` writes."""
+    return prompt_message(question, sources, documents)[0]
+
+
+def prompt_message(
+    question: str,
+    sources: Sequence[PromptSource],
+    documents: Mapping[str, Document],
+    taken: Container[MediaKind] = ("image", "audio"),
+) -> tuple[str, tuple[Medium, ...]]:
+    """Return what `prompt_parts` writes as one text, with the media at their places in it."""
+    text = ""
+    media: list[Medium] = []
+    for part in prompt_parts(question, sources, documents, taken):
+        if text and part.text:
+            text += "\n\n"
+        text += part.text
+        if part.medium is not None:
+            media.append(replace(part.medium, at=len(text)))
+    return text, tuple(media)
+
+
+def _media_parts(
+    sources: Sequence[PromptSource],
+    documents: Mapping[str, Document],
+    taken: Container[MediaKind],
+) -> Iterator[PromptPart]:
+    """Write pictures and sounds, each with its name, as there may be several."""
+    for source in sources:
+        document, kind = documents.get(source.document), SHOWN.get(source.origin)
+        if document is None or kind is None:
+            continue
+        medium = document.medium
+        name = source.name
+        if source.place:
+            page = next((it for it in document.pages if it.number == source.place), None)
+            medium = page.medium if page is not None else None
+            name = f"{name}, page {source.place}"
+        if medium is None:
+            continue
+        if medium.kind in taken:
+            yield PromptPart(source.origin, f"{name}:", medium)
+        else:
+            yield PromptPart("app", f"{name} is a {source.origin}, which is left out here.")
 
 
 def _file_parts(
@@ -291,10 +426,19 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     """Count how much of a file is among the sources of a prompt."""
     document = file.document
     mine = [it for it in sources if it.document == document.sha256]
-    whole = any(not it.place for it in mine)
+    shown = {it.place for it in mine if it.origin in SHOWN}
+    whole = any(not it.place for it in mine) or len(shown) == len(document.sections) > 0
     kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
     of = len(document.sections)
     return FileShare(file.name, kind, of if whole else len({it.place for it in mine}), of, whole)
+
+
+def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
+    """Count how much of a file is among the sources of a prompt, without its text."""
+    mine = [it for it in sources if it.document == file.sha256]
+    whole = any(not it.place for it in mine)
+    told = file.places if whole else len({it.place for it in mine})
+    return FileShare(file.name, file.kind.location, told, file.places, whole)
 
 
 def location_words(place: Location) -> str:
@@ -328,6 +472,9 @@ def attachment_from(values: Mapping[str, Any]) -> Attachment:
         int(values["size"]),
         int(values["places"]),
         int(values["scanned"]),
+        int(values.get("width", 0)),
+        int(values.get("height", 0)),
+        float(values.get("seconds", 0)),
     )
 
 
@@ -352,19 +499,45 @@ def _hash(value: object) -> str:
 
 def _origin(value: object) -> Origin:
     """Read an origin; what it does not know is a file's, and never the user's own."""
-    found: dict[object, Origin] = {"picture": "picture", "tool": "tool"}
+    found: dict[object, Origin] = {"picture": "picture", "sound": "sound", "tool": "tool"}
     return found.get(value, "file")
 
 
+def document_values(document: Document) -> dict[str, Any]:
+    """Turn a document into values of JSON, pictures and sounds in Base64; see `document_from`."""
+    values = asdict(document)
+    for part in (values, *values["pages"]):
+        for name in {"data", "media"} & part.keys():
+            part[name] = base64.b64encode(part[name]).decode("ascii")
+    return values
+
+
 def document_from(values: Mapping[str, Any]) -> Document:
-    """Read what `asdict` wrote of a document. Raises KeyError, TypeError or ValueError."""
+    """Read what `document_values` wrote. Raises KeyError, TypeError or ValueError."""
+    pages = {page.number: page for page in map(_page_from, values.get("pages", ()))}
     return Document(
         DocumentKind(values["kind"]),
         _hash(values["sha256"]),
         int(values["size"]),
         tuple(section_from(it) for it in values["sections"]),
         tuple(int(number) for number in values["scanned"]),
+        _bytes(values.get("media", "")),
+        int(values.get("width", 0)),
+        int(values.get("height", 0)),
+        float(values.get("seconds", 0)),
+        tuple(pages.values()),
     )
+
+
+def _page_from(values: Mapping[str, Any]) -> PagePicture:
+    number, width, height = (int(values[name]) for name in ("number", "width", "height"))
+    if number < 1:
+        raise ValueError("there is no such page")
+    return PagePicture(number, _bytes(values["data"]), width, height)
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
 
 
 def section_from(values: Mapping[str, Any]) -> Section:

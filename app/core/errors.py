@@ -159,6 +159,12 @@ class NothingToIndex(AppError):
     code = "path_not_found"
 
 
+class DocumentGone(AppError):
+    """A file that is to be looked at is not kept any more."""
+
+    code = "document_gone"
+
+
 class PromptsNotRead(AppError):
     code = "prompts_not_read"
 

@@ -17,16 +17,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from app.core.documents import DocumentKind
+from app.core.documents import Document, DocumentKind, document_values
 from app.documents.collected import Collected
 from app.documents.email import read_email
 from app.documents.epub import EPUB_START, read_epub
 from app.documents.faults import Fault, Unreadable
 from app.documents.html import read_html
-from app.documents.limits import Limits
+from app.documents.limits import Limits, limit_memory
 from app.documents.office import DOCX_START, PPTX_START, read_docx, read_pptx
 from app.documents.package import Package
 from app.documents.pdf import read_pdf
+from app.documents.pictures import picture_format, read_picture
+from app.documents.sounds import read_sound, sound_format
 from app.documents.text import read_text
 from app.documents.workbook import XLSX_START, read_xlsx
 from engines.helper.child import Say, begin, begin_serving
@@ -34,7 +36,6 @@ from engines.helper.child import Say, begin, begin_serving
 _BEGINNING: Final = 4096
 _OLD_OFFICE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_OFFICE: Final = "EncryptedPackage".encode("utf-16-le")
-_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")
 _BY_ENDING: Final = {
     ".md": DocumentKind.MARKDOWN,
     ".markdown": DocumentKind.MARKDOWN,
@@ -60,11 +61,11 @@ def main() -> None:
     limits = Limits(**asked["limits"])
     if "path" in asked:
         say = begin()
-        _limit_memory(limits.memory_bytes)
+        limit_memory(limits.memory_bytes)
         _answer(say, Path(asked["path"]), str(asked["name"]), limits)
         return
     say, orders = begin_serving()
-    _limit_memory(limits.memory_bytes)
+    limit_memory(limits.memory_bytes)
     for order in orders:
         _answer(say, Path(os.fsdecode(bytes.fromhex(order["path"]))), str(order["name"]), limits)
 
@@ -86,16 +87,36 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError):
         say({"fault": Fault.DAMAGED})
     else:
-        say({"kind": kind, "sha256": sha256, "size": size, "scanned": into.scanned})
+        read = Document(
+            kind,
+            sha256,
+            size,
+            (),
+            tuple(into.scanned),
+            into.media,
+            into.width,
+            into.height,
+            into.seconds,
+            tuple(into.pages),
+        )
+        say(document_values(read))
         for section in into.sections:
             say(asdict(section))
         say({"sections": len(into.sections)})
 
 
 def _read(path: Path, name: str, limits: Limits, into: Collected) -> DocumentKind:
+    with path.open("rb") as file:
+        beginning = file.read(_BEGINNING)
+    if form := picture_format(beginning):
+        into.media, into.width, into.height = read_picture(path, form, limits)
+        return DocumentKind.IMAGE
+    if sound := sound_format(beginning):
+        into.media, into.seconds = read_sound(path, sound, limits)
+        return DocumentKind.AUDIO
     kind = _kind(path, name, limits.unpacked_bytes)
     if kind is DocumentKind.PDF:
-        read_pdf(path, into)
+        read_pdf(path, limits, into)
     elif kind is DocumentKind.XLSX:
         read_xlsx(path, limits.unpacked_bytes, into)
     elif reader := _OF_PACKAGE.get(kind):
@@ -139,9 +160,6 @@ def _kind(path: Path, name: str, most_unpacked: int) -> DocumentKind:
             if part in package:
                 return kind
         raise Unreadable(Fault.UNKNOWN)
-    bitmap = beginning.startswith(b"BM") and beginning[6:10] == bytes(4)
-    if bitmap or beginning.startswith(_PICTURES) or beginning[8:12] == b"WEBP":
-        raise Unreadable(Fault.PICTURE)
     kind = _BY_ENDING.get(Path(name).suffix.lower(), DocumentKind.TEXT)
     if kind is DocumentKind.TEXT and _HTML.match(beginning):
         return DocumentKind.HTML
@@ -153,16 +171,6 @@ def _end_of(path: Path) -> bytes:
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - (1 << 20)), os.SEEK_SET)
         return file.read()
-
-
-def _limit_memory(most: int) -> None:
-    """Let an allocation fail that takes this process beyond `most` bytes; on Linux."""
-    if sys.platform == "linux":
-        import resource
-
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Collects the sections of a document while it is read."""
+"""Collects what is read of a document."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from app.core.documents import Location, LocationKind, Section
+from app.core.documents import Location, LocationKind, PagePicture, Section
 from app.documents.faults import Fault, Unreadable
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
@@ -13,11 +13,19 @@ _BLANK_LINES: Final = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 
 
 class Collected:
-    """The sections so far, each numbered. most: the characters that all may have together."""
+    """The sections so far, each numbered, and pages without text as pictures; or the one picture or
+    sound that the file is.
+
+    most: the characters that all sections may have together.
+    """
 
     def __init__(self, most: int) -> None:
         self.sections: list[Section] = []
         self.scanned: list[int] = []
+        self.pages: list[PagePicture] = []
+        self.media = b""
+        self.width = self.height = 0
+        self.seconds = 0.0
         self._left = most
 
     def add(self, kind: LocationKind, text: str, title: str = "") -> None:
@@ -27,6 +35,11 @@ class Collected:
         if self._left < 0:
             raise Unreadable(Fault.TOO_LONG)
         self.sections.append(Section(Location(kind, len(self.sections) + 1, title), text))
+
+
+def is_seen(character: str) -> bool:
+    """Tell whether a character is neither white space nor one that `clean` takes out."""
+    return not character.isspace() and not _CONTROLS.match(character)
 
 
 def clean(text: str) -> str:

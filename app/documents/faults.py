@@ -6,16 +6,19 @@ from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """The reasons for which no text comes out of a file."""
+    """The reasons for which nothing comes out of a file."""
 
     MISSING = "missing"
     LOCKED = "locked"  # wants a password
     OLD_OFFICE = "old_office"  # .doc, .xls and .ppt
-    PICTURE = "picture"
+    PICTURE = "picture"  # of a kind that is not read
+    SOUND = "sound"  # of a kind that is not read
     UNKNOWN = "unknown"
     DAMAGED = "damaged"
     TOO_LARGE = "too_large"
     TOO_LONG = "too_long"  # more text than MOST_CHARACTERS
+    PIXELS = "pixels"
+    LASTS = "lasts"  # a sound that is too long
     UNPACKS = "unpacks"  # holds more than it should when it is unpacked
     NO_MEMORY = "no_memory"
     NO_TIME = "no_time"

@@ -161,12 +161,24 @@ _WORDS: Final = {
         "Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that.",
     ),
     Fault.PICTURE: (
-        "It is a picture, and has no text.",
-        "Add a document with text, or type what your question is about.",
+        "It is a picture of a kind that Hearth does not read.",
+        "Save it as JPEG or PNG in its own program, and add that.",
+    ),
+    Fault.SOUND: (
+        "It is a sound of a kind that Hearth does not read.",
+        "Save it as WAV, MP3 or FLAC in its own program, and add that.",
+    ),
+    Fault.PIXELS: (
+        "It has more than 200 million pixels.",
+        "Make it smaller in its own program, or cut out what your question is about.",
+    ),
+    Fault.LASTS: (
+        "It lasts longer than an hour, or takes more than 64 MB.",
+        "Cut out the part that your question is about, or save it as MP3 or FLAC.",
     ),
     Fault.UNKNOWN: (
-        "It is not a document whose text Hearth knows how to read.",
-        "Save it as PDF, DOCX or plain text in its own program, and add that.",
+        "It is no document, picture or sound that Hearth knows how to read.",
+        "Save it as PDF, DOCX, JPEG or plain text in its own program, and add that.",
     ),
     Fault.DAMAGED: (
         "The file is damaged or not complete.",

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.presenters.branches import Branches
+from app.presenters.citations import Citations
+from app.presenters.draft_files import DraftFiles
 from app.presenters.model_thinking import ModelThinking
 from app.presenters.reproducing import Reproducing
+from app.presenters.viewing import Viewing
 from app.presenters.waiting import WaitingMessages
 
 
@@ -18,3 +21,6 @@ class Answering:
     waiting: WaitingMessages
     reproducing: Reproducing
     thinking: ModelThinking
+    files: DraftFiles
+    citations: Citations
+    viewing: Viewing

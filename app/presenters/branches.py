@@ -77,12 +77,16 @@ class Branches(QObject):
         options: AnswerOptions,
         done: Asked,
         failed: Failed,
+        without: str = "",
     ) -> None:
         """Answer another wording of a question, beside the old one.
 
         done: with the new question. failed: it was not saved; the text is where it was written.
+        without: the hash of a file that does not go with it any more.
         """
         self._stop_below(question)
+        left = tuple(it for it in question.attachments if it.sha256 != without)
+        question = replace(question, attachments=left)
         self._generation.ask_by(
             lambda: self._store.ask_instead(question, text), options, done, failed
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.chats.answers import AnswerOptions
 from app.core.chats.budget import ContextUse
 from app.core.chats.conversation import OverflowPolicy, StoredMessage
+from app.core.documents import Attachment
 from app.presenters.latest import Latest
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import STORE, Tasks
@@ -53,8 +54,9 @@ class ContextUses(QObject):
         draft: str,
         options: AnswerOptions,
         known: ContextUse | None = None,
+        attachments: Sequence[Attachment] = (),
     ) -> None:
-        """Measure the next question; what was asked before counts no more.
+        """Measure the next question, with its files; what was asked before counts no more.
 
         known: what was found before, where since then nothing but the draft has changed.
         """
@@ -68,8 +70,8 @@ class ContextUses(QObject):
 
         def look() -> ContextUse:
             if known is not None:
-                return self._counting.again(known, chat_id, draft, settings, options)
-            return self._counting.use(chat_id, draft, settings, options)
+                return self._counting.again(known, chat_id, draft, settings, options, attachments)
+            return self._counting.use(chat_id, draft, settings, options, attachments)
 
         self._latest.run(
             look,

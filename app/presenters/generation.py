@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.core.chats.answers import AnswerEvent, AnswerOptions, Compaction, Ended, Ready
+from app.core.chats.answers import AnswerEvent, AnswerOptions, Compaction, Ended, Grounded, Ready
 from app.core.chats.assistants import NewChat
 from app.core.chats.conversation import StoredMessage
+from app.core.documents import Attachment
 from app.core.engines.wait import Wait
 from app.presenters.batches import joined
 from app.presenters.settings import SettingsService
@@ -66,6 +67,7 @@ class Generation(QObject):
     in batches about 30 times a second; of the reports in a batch only the last.
     was_reasoning(answer_id): all its text so far was reasoning.
     compacting(answer_id, Compaction): older turns are summed up before it, or could not be.
+    grounded(answer_id, Grounded): so much of the attached files stands in its prompt.
     mtp(chat_id, MtpReport): what MTP does, also once at the end.
     ended(answer): complete, stopped or failed, as it was saved.
     saved(answer): one that could not be saved when it ended is saved after all.
@@ -86,6 +88,7 @@ class Generation(QObject):
     reasoning = Signal(str, str)
     was_reasoning = Signal(str)
     compacting = Signal(str, object)
+    grounded = Signal(str, object)
     ended = Signal(object)
     saved = Signal(object)
     crashed = Signal(Exception)
@@ -108,6 +111,12 @@ class Generation(QObject):
         self._tasks = tasks
         self._answered: list[_Answer] = []
         self._quiet: list[Callable[[], object]] = []
+        self._told_as = {
+            Ready: self.ready,
+            PromptReady: self.prompt,
+            Grounded: self.grounded,
+            Compaction: self.compacting,
+        }
         self._progressed.connect(self._pass_progress_on)
         self._waited.connect(self._pass_wait_on)
         self._retry = QTimer(self)
@@ -123,11 +132,12 @@ class Generation(QObject):
         options: AnswerOptions,
         done: Asked,
         failed: Failed,
+        attachments: Sequence[Attachment] = (),
     ) -> None:
         """Save a question, then answer it. done: with the question; failed: nothing was asked.
 
         A chat of None begins a new one, whose MTP switch then stands as the options say, and whose
-        model is its own from then on.
+        model is its own from then on. attachments: the files that go with it.
         """
         settings = self._settings.current
         usual = NewChat(settings.model, usual=True)
@@ -136,7 +146,7 @@ class Generation(QObject):
             begins = None
             if chat_id is None:
                 begins = self._answers.with_model(options.begins or usual, settings)
-            return self._store.ask(chat_id, text, options.mtp, begins)
+            return self._store.ask(chat_id, text, options.mtp, begins, attachments=attachments)
 
         self.ask_by(save, options, done, failed)
 
@@ -289,10 +299,8 @@ class Generation(QObject):
         answer = it.writing.answer
         for event in joined(events):
             match event:
-                case Ready():
-                    self.ready.emit(answer.id, event)
-                case PromptReady():
-                    self.prompt.emit(answer.id, event)
+                case Ready() | PromptReady() | Grounded() | Compaction():
+                    self._told_as[type(event)].emit(answer.id, event)
                 case TextDelta(text):
                     it.heard += len(text)
                     self.text.emit(answer.id, text)
@@ -301,8 +309,6 @@ class Generation(QObject):
                     self.reasoning.emit(answer.id, text)
                 case WasReasoning():
                     self.was_reasoning.emit(answer.id)
-                case Compaction():
-                    self.compacting.emit(answer.id, event)
                 case MtpReport():
                     self.mtp.emit(answer.chat_id, event)
                 case Ended():

@@ -64,6 +64,7 @@ class Scratch(QObject):
         self.generation.stop_all()
         self.context.close()
         self.chats.drafts.forget()
+        self.answering.files.forget()
         # The queue works in order: what was handed in before has become an answer when this comes.
         self.tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
 

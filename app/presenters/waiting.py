@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.chats.answers import AnswerOptions
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.waiting import Waiting
+from app.core.documents import Attachment
 from app.core.settings.fields import fields as settings_fields
 from app.presenters.generation import Generation
 from app.presenters.tasks import STORE, Tasks
@@ -62,9 +63,14 @@ class WaitingMessages(QObject):
         return chat_id in self._leaving.values() or chat_id in self._going.values()
 
     def add(
-        self, chat_id: str, text: str, options: AnswerOptions, failed: Callable[[Exception], None]
+        self,
+        chat_id: str,
+        text: str,
+        options: AnswerOptions,
+        failed: Callable[[Exception], None],
+        attachments: Sequence[Attachment] = (),
     ) -> None:
-        """Add a message. failed: called if it could not be saved."""
+        """Add a message, with its files. failed: called if it could not be saved."""
 
         item_id = new_id()
         self._going[item_id] = chat_id  # it may be read before its saving is told
@@ -80,7 +86,10 @@ class WaitingMessages(QObject):
 
         kept = options_as_json(options)
         self._tasks.run(
-            lambda: self._store.add(chat_id, text, kept, item_id), added, not_added, on=STORE
+            lambda: self._store.add(chat_id, text, kept, item_id, attachments),
+            added,
+            not_added,
+            on=STORE,
         )
 
     def change(self, item: Waiting, text: str) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from app.core.citations import CopyState
 from app.core.documents import AttachedFile, Document
+from app.core.errors import DocumentNotRead
 from app.store.documents import FileCopies
 from engines.cancel import CancelToken
 
@@ -15,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class Reader(Protocol):
-    """Reads the text of files; see `app.documents.reader.DocumentReader`."""
+    """Reads files; see `app.documents.reader.DocumentReader`."""
 
     def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
         """Read a file. Raises DocumentNotRead and Cancelled."""
@@ -35,16 +37,26 @@ class Documents:
     def read(self, path: Path, cancel: CancelToken) -> AttachedFile:
         """Read a file that is to go with a message. Raises DocumentNotRead and Cancelled."""
         name = "".join(it if it.isprintable() else " " for it in path.name)
+        if path.is_dir():
+            raise DocumentNotRead(
+                f"{name} cannot be attached.",
+                "It is a folder, and a message takes files.",
+                "Choose those files in it that your question is about.",
+            )
         return AttachedFile(name, self._reader.read(path, cancel))
 
     def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
         """Copy files whose message has been saved, so that their pages can be shown later.
 
-        The answer does without a copy, and so does the chat: what it needs is the text.
+        The answer does without a copy, and so does the chat: what it needs is the text. Pictures
+        and sounds are not copied: what is shown of them is in the database, and their files may
+        say more, as where a photo was taken.
         """
         if self._copies is None:
             return
         for path, file in paths:
+            if file.document.medium is not None:
+                continue
             try:
                 same = self._copies.keep(path, file.document.sha256)
             except OSError as error:
@@ -52,6 +64,10 @@ class Documents:
             else:
                 if not same:
                     _log.warning("an attached file has changed since it was read")
+
+    def state_of(self, sha256: str) -> CopyState:
+        """Tell whether the copy of an attached file is what was read. Its hash is computed once."""
+        return self._copies.state(sha256) if self._copies is not None else "missing"
 
     def copy_of(self, sha256: str) -> Path | None:
         """Return the copy of an attached file; None where there is none."""

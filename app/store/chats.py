@@ -27,7 +27,7 @@ from app.store.rows import chat_of, message_of
 if TYPE_CHECKING:
     from app.core.chats.assistants import NewChat
     from app.core.chats.conversation import StoredMessage
-    from app.core.documents import AttachedFile, Document
+    from app.core.documents import AttachedFile, Attachment, Document
     from engines.types import MtpMode
 
 _BEHIND_ALL = "\U0010ffff"
@@ -102,13 +102,16 @@ class ChatStore:
         mtp: MtpMode | None = None,
         begins: NewChat | None = None,
         files: Sequence[AttachedFile] = (),
+        attachments: Sequence[Attachment] = (),
     ) -> tuple[StoredMessage, StoredMessage]:
         """Save a question and the empty answer to it; a chat of None begins a new one.
 
         mtp: how the switch of a new chat stands; that of a chat that is there is left alone.
         begins: what a new chat has of its own. files: go with the question; their text is saved.
+        attachments: go with it, too; their text is here already.
         """
         now = time.time()
+        attachments = [*attachments, *(file.attachment for file in files)]
         with self._database.write() as db:
             for file in files:
                 insert_document(db, file.document, now, was_read=True)
@@ -118,7 +121,7 @@ class ChatStore:
                     "INSERT INTO chats (id, title, created, updated, mtp) VALUES (?, ?, ?, ?, ?)",
                     (
                         chat_id,
-                        title_from(text or " ".join(file.name for file in files)),
+                        title_from(text or " ".join(it.name for it in attachments)),
                         now,
                         now,
                         mtp,
@@ -133,7 +136,6 @@ class ChatStore:
                         db, chat_id, None, "assistant", begins.greeting, "complete", now
                     )
                     show_leaf(db, chat_id, greeting.id, now)
-            attachments = [file.attachment for file in files]
             leaf = leaf_of(db, chat_id)
             question, answer = insert_turn(db, chat_id, leaf, text, now, attachments)
             show_leaf(db, chat_id, answer.id, now)
@@ -253,7 +255,8 @@ class ChatStore:
                 db,
                 "chats",
                 chat
-                | {"id": copy_id, "title": title, "titled_by": "user", "draft": ""}
+                | {"id": copy_id, "title": title, "titled_by": "user"}
+                | {"draft": "", "draft_files": ""}
                 | {"created": now, "updated": now, "leaf_id": names.get(leaf or "")}
                 | {"pinned": 0, "archived": None, "unread": 0},
             )

@@ -17,7 +17,7 @@ import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +26,7 @@ from app.core.documents import (
     Document,
     TextSpan,
     document_from,
+    document_values,
     passages,
 )
 from app.core.errors import SearchBroken
@@ -719,7 +720,7 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
             len(document.text),
             first,
             len(parts),
-            zlib.compress(json.dumps(asdict(document), ensure_ascii=False).encode(), _PACKING),
+            _packed(document),
         ),
     )
     return int(done.lastrowid or 0)
@@ -814,6 +815,12 @@ def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
 
 def _path(stored: bytes) -> Path:
     return Path(os.fsdecode(stored))
+
+
+def _packed(document: Document) -> bytes:
+    """Compress the text of a document; pictures of its pages stay in the file."""
+    values = document_values(replace(document, media=b"", pages=()))
+    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
 
 
 def _unpacked(content: bytes) -> Document:

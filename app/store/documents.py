@@ -1,4 +1,4 @@
-"""The text of attached files in the database, and copies of the files beside it."""
+"""What was read from attached files in the database, and copies of the files beside it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from app.store.db import Database
 from engines.private import make_private_folder, replacing
 
 if TYPE_CHECKING:
+    from app.core.citations import CopyState
     from app.core.documents import Document
 
 YOUNG_S: Final = 3600.0
@@ -28,27 +29,47 @@ _PIECE: Final = 1 << 20
 def insert_document(
     db: sqlite3.Connection, document: Document, now: float, *, was_read: bool
 ) -> None:
-    """Keep a document's text.
+    """Keep what was read from a file.
 
     was_read: from its file, just now; that takes the place of what an import said that it is.
     """
+    from app.core.documents import document_values
+
     verb = "REPLACE" if was_read else "INSERT OR IGNORE"
-    content = zlib.compress(json.dumps(asdict(document), ensure_ascii=False).encode(), 6)
-    db.execute(
+    bare = [replace(page, data=b"") for page in document.pages]
+    values = document_values(replace(document, media=b"", pages=tuple(bare)))
+    content = zlib.compress(json.dumps(values, ensure_ascii=False).encode(), 6)
+    added = db.execute(
         f"{verb} INTO documents (sha256, added, content) VALUES (?, ?, ?)",
         (document.sha256, now, content),
-    )
+    ).rowcount
+    if not added:
+        return
+    media = [(document.sha256, page.number, page.data) for page in document.pages]
+    if document.media:
+        media.append((document.sha256, 0, document.media))
+    db.executemany("INSERT INTO media (document, page, data) VALUES (?, ?, ?)", media)
+
+
+FILES_OF_NEW_CHAT: Final = "draft_files"
+"""The name in the table `kept` of the files at a message that begins a chat."""
 
 
 def remove_unused_documents(db: sqlite3.Connection) -> None:
-    """Remove the text of files that go with no message any more, also with none in the trash."""
+    """Remove what was read from files that no message has any more, also none in the trash.
+
+    A message may be a draft.
+    """
+    lists = (
+        "SELECT attachments AS files FROM messages WHERE attachments <> ''"
+        " UNION ALL SELECT attachments FROM waiting WHERE attachments <> ''"
+        " UNION ALL SELECT draft_files FROM chats WHERE draft_files <> ''"
+        " UNION ALL SELECT value FROM kept WHERE name = ? AND value <> ''"
+    )
     db.execute(
-        "DELETE FROM documents WHERE sha256 NOT IN ("
-        " SELECT json_extract(value, '$.sha256') FROM messages, json_each(messages.attachments)"
-        " WHERE attachments <> ''"
-        " UNION ALL"
-        " SELECT json_extract(value, '$.sha256') FROM waiting, json_each(waiting.attachments)"
-        " WHERE attachments <> '')"
+        "DELETE FROM documents WHERE sha256 NOT IN ("  # noqa: S608  our own words
+        f" SELECT json_extract(one.value, '$.sha256') FROM ({lists}), json_each(files) AS one)",
+        (FILES_OF_NEW_CHAT,),
     )
 
 
@@ -60,8 +81,6 @@ class DocumentStore:
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return the documents with these hashes; those that are not here are left out."""
-        from app.core.documents import document_from
-
         found = {}
         with self._database.read() as db:
             for sha256 in set(hashes):
@@ -69,16 +88,25 @@ class DocumentStore:
                     "SELECT content FROM documents WHERE sha256 = ?", (sha256,)
                 ).fetchone()
                 if row is not None:
-                    found[sha256] = row["content"]
-        return {
-            sha256: document_from(json.loads(zlib.decompress(content)))
-            for sha256, content in found.items()
-        }
+                    media = db.execute(
+                        "SELECT page, data FROM media WHERE document = ?", (sha256,)
+                    ).fetchall()
+                    found[sha256] = row["content"], {it["page"]: it["data"] for it in media}
+        return {sha256: _document(content, media) for sha256, (content, media) in found.items()}
 
     def hashes(self) -> set[str]:
         """Return the hashes of all documents that are kept."""
         with self._database.read() as db:
             return {row["sha256"] for row in db.execute("SELECT sha256 FROM documents")}
+
+
+def _document(content: bytes, media: Mapping[int, bytes]) -> Document:
+    """Make a document of its values and of its pictures by their pages; 0 is the file itself."""
+    from app.core.documents import document_from
+
+    document = document_from(json.loads(zlib.decompress(content)))
+    pages = (replace(it, data=media[it.number]) for it in document.pages if it.number in media)
+    return replace(document, media=media.get(0, b""), pages=tuple(pages))
 
 
 class FileCopies:
@@ -89,6 +117,7 @@ class FileCopies:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._same: dict[str, tuple[int, int]] = {}
 
     def keep(self, path: Path, sha256: str) -> bool:
         """Copy a file unless it is here; returns whether its bytes are still those of the hash.
@@ -114,6 +143,23 @@ class FileCopies:
         """Return the copy of a file; None where there is none."""
         path = self._folder / sha256
         return path if path.is_file() else None
+
+    def state(self, sha256: str) -> CopyState:
+        """Tell whether the copy of a file is here, with the bytes that its hash says."""
+        path = self._folder / sha256
+        try:
+            found = path.stat()
+            known = found.st_size, found.st_mtime_ns
+            if self._same.get(sha256) != known:
+                from hashlib import file_digest
+
+                with path.open("rb") as copy:
+                    if file_digest(copy, "sha256").hexdigest() != sha256:
+                        return "changed"
+                self._same[sha256] = known
+        except OSError:
+            return "missing"
+        return "here"
 
     def remove_unused(self, used: set[str]) -> None:
         """Remove the copies of files that no message has; see `remove_unused_documents`.

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from app.store.db import Database
+from app.store.documents import FILES_OF_NEW_CHAT, insert_document
+from app.store.message_rows import listed
+from app.store.rows import attachments_of
+
+if TYPE_CHECKING:
+    from app.core.documents import AttachedFile, Attachment
 
 _OF_NEW_CHAT = "draft"
 
@@ -15,13 +25,7 @@ class DraftStore:
 
     def of(self, chat_id: str | None) -> str:
         """Return the draft of a chat, or of the next new one for None; empty if there is none."""
-        with self._database.read() as db:
-            if chat_id is None:
-                query = ("SELECT value FROM kept WHERE name = ?", (_OF_NEW_CHAT,))
-            else:
-                query = ("SELECT draft FROM chats WHERE id = ?", (chat_id,))
-            row = db.execute(*query).fetchone()
-        return str(row[0]) if row else ""
+        return self._value(chat_id, "draft", _OF_NEW_CHAT)
 
     def save(self, chat_id: str | None, text: str) -> None:
         with self._database.write() as db:
@@ -31,3 +35,36 @@ class DraftStore:
                 )
             else:
                 db.execute("UPDATE chats SET draft = ? WHERE id = ?", (text, chat_id))
+
+    def files(self, chat_id: str | None) -> tuple[Attachment, ...]:
+        """Return the files that stand at a draft."""
+        return attachments_of(self._value(chat_id, "draft_files", FILES_OF_NEW_CHAT))
+
+    def save_files(
+        self,
+        chat_id: str | None,
+        files: Sequence[Attachment],
+        new: AttachedFile | None = None,
+    ) -> None:
+        """Save which files stand at a draft. new: one of them, whose text is saved with it."""
+        with self._database.write() as db:
+            if new is not None:
+                insert_document(db, new.document, time.time(), was_read=True)
+            if chat_id is None:
+                db.execute(
+                    "INSERT OR REPLACE INTO kept (name, value) VALUES (?, ?)",
+                    (FILES_OF_NEW_CHAT, listed(files)),
+                )
+            else:
+                db.execute(
+                    "UPDATE chats SET draft_files = ? WHERE id = ?", (listed(files), chat_id)
+                )
+
+    def _value(self, chat_id: str | None, column: str, name: str) -> str:
+        with self._database.read() as db:
+            if chat_id is None:
+                query = ("SELECT value FROM kept WHERE name = ?", (name,))
+            else:
+                query = (f"SELECT {column} FROM chats WHERE id = ?", (chat_id,))  # noqa: S608  our own words
+            row = db.execute(*query).fetchone()
+        return str(row[0]) if row else ""

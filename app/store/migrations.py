@@ -427,6 +427,31 @@ def _documents(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX messages_with_files ON messages(id) WHERE attachments <> ''")
 
 
+def _media(db: sqlite3.Connection) -> None:
+    """Add the pictures and sounds of documents, as engines take them.
+
+    They lie here rather than in files, so that they go the way of the words: into the trash and
+    out of it, into copies, and nowhere for a chat of which nothing is kept. page: of a scan; 0 is
+    the file itself.
+    """
+    db.execute(
+        """CREATE TABLE media (
+            document TEXT NOT NULL REFERENCES documents(sha256) ON DELETE CASCADE,
+            page INTEGER NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (document, page)
+        ) STRICT"""
+    )
+
+
+def _files_of_drafts(db: sqlite3.Connection) -> None:
+    """Add the files that stand at the message a chat's user is writing: a JSON list, "" for none.
+
+    Those of the chat that is not begun yet are in `kept`, beside its draft.
+    """
+    db.execute("ALTER TABLE chats ADD COLUMN draft_files TEXT NOT NULL DEFAULT ''")
+
+
 def _collections(db: sqlite3.Connection) -> None:
     """Add collections with the paths that the user added, and which chats and assistants have some.
 
@@ -478,5 +503,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     _unread,
     _api_clients,
     _documents,
+    _media,
+    _files_of_drafts,
     _collections,
 )

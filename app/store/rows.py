@@ -27,6 +27,7 @@ LISTED = f"SELECT chats.*, {MARK} AS mark FROM chats"  # noqa: S608  our own wor
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import AnswerFacts, StoredMessage
+    from app.core.documents import Attachment
     from engines.types import MtpReport
 
 
@@ -60,7 +61,7 @@ def listed_chat(row: sqlite3.Row) -> ListedChat:
 def message_of(row: sqlite3.Row) -> StoredMessage:
     """Make a message from a whole row of `messages`."""
     from app.core.chats.conversation import Failure, StoredMessage
-    from app.core.documents import attachment_from, source_from
+    from app.core.documents import source_from
 
     return StoredMessage(
         id=row["id"],
@@ -77,9 +78,18 @@ def message_of(row: sqlite3.Row) -> StoredMessage:
         rating=row["rating"],
         pinned=bool(row["pinned"]),
         asked=row["asked"],
-        attachments=tuple(map(attachment_from, json.loads(row["attachments"] or "[]"))),
+        attachments=attachments_of(row["attachments"]),
         sources=tuple(map(source_from, json.loads(row["sources"] or "[]"))),
     )
+
+
+def attachments_of(text: str) -> tuple[Attachment, ...]:
+    """Read a list of attachments as `message_rows.listed` writes it."""
+    if not text:
+        return ()
+    from app.core.documents import attachment_from
+
+    return tuple(map(attachment_from, json.loads(text)))
 
 
 def _facts(values: dict[str, Any]) -> AnswerFacts:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.waiting import Waiting
 from app.core.errors import NotWaiting
 from app.store.db import Database
-from app.store.message_rows import insert_turn, leaf_of, new_id, show_leaf
+from app.store.message_rows import insert_row, insert_turn, leaf_of, listed, new_id, show_leaf
+from app.store.rows import attachments_of
+
+if TYPE_CHECKING:
+    from app.core.documents import Attachment
 
 
 class WaitingStore:
@@ -26,37 +32,50 @@ class WaitingStore:
             ).fetchall()
         return tuple(
             Waiting(
-                row["id"], row["chat_id"], row["text"], row["options"], row["created"], row["after"]
+                row["id"],
+                row["chat_id"],
+                row["text"],
+                row["options"],
+                row["created"],
+                row["after"],
+                attachments_of(row["attachments"]),
             )
             for row in rows
         )
 
-    def add(self, chat_id: str, text: str, options: str, item_id: str | None = None) -> Waiting:
+    def add(
+        self,
+        chat_id: str,
+        text: str,
+        options: str,
+        item_id: str | None = None,
+        attachments: Sequence[Attachment] = (),
+    ) -> Waiting:
         """Add a message behind all that wait, for the branch that is shown. Raises ChatNotFound.
 
-        item_id: as it is to be called; None makes one up.
+        item_id: as it is to be called; None makes one up. attachments: files whose text is here.
         """
         with self._database.write() as db:
             item_id = item_id or new_id()
-            item = Waiting(item_id, chat_id, text, options, time.time(), leaf_of(db, chat_id))
+            item = Waiting(
+                item_id,
+                chat_id,
+                text,
+                options,
+                time.time(),
+                leaf_of(db, chat_id),
+                tuple(attachments),
+            )
             last = db.execute(
                 "SELECT coalesce(max(position), 0) FROM waiting WHERE chat_id = ?", (chat_id,)
             ).fetchone()[0]
-            db.execute(
-                "INSERT INTO waiting (id, chat_id, position, text, options, created, [after])"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (item.id, chat_id, last + 1, text, options, item.created, item.after),
-            )
+            _insert(db, item, last + 1)
         return item
 
     def put_back(self, item: Waiting, order: Sequence[str]) -> None:
         """Bring a removed message back to its place. order: all ids of its chat, with it."""
         with self._database.write() as db:
-            db.execute(
-                "INSERT INTO waiting (id, chat_id, position, text, options, created, [after])"
-                " VALUES (?, ?, 0, ?, ?, ?, ?)",
-                (item.id, item.chat_id, item.text, item.options, item.created, item.after),
-            )
+            _insert(db, item, 0)
             db.executemany(
                 "UPDATE waiting SET position = ? WHERE id = ?",
                 [(place, item_id) for place, item_id in enumerate(order, start=1)],
@@ -100,7 +119,8 @@ class WaitingStore:
                 "SELECT 1 FROM messages WHERE id = ? AND deleted IS NULL", (after,)
             ).fetchone()
             parent = leaf if on_shown_branch or there is None else after
-            pair = insert_turn(db, chat_id, parent, row["text"], now)
+            files = attachments_of(row["attachments"])
+            pair = insert_turn(db, chat_id, parent, row["text"], now, files)
             if parent == leaf:
                 show_leaf(db, chat_id, pair[1].id, now)
             db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
@@ -110,3 +130,8 @@ class WaitingStore:
                 (pair[1].id, chat_id, after, on_shown_branch),
             )
         return pair
+
+
+def _insert(db: sqlite3.Connection, item: Waiting, position: int) -> None:
+    row = vars(item) | {"position": position, "attachments": listed(item.attachments)}
+    insert_row(db, "waiting", row)

@@ -201,11 +201,15 @@ class App:
             self.runtime,
             ChatLayers(ChatSettingsStore(self.database), self.assistants),
             Compacting(SummaryStore(self.database)),
-            Grounding(DocumentStore(self.database), self.knowledge),
+            self.grounding,
             prefer=self.choice.preferred,
             why=self.choice.why,
             local_fallback=self.local_fallback.model,
         )
+
+    @once
+    def grounding(self) -> Grounding:
+        return Grounding(DocumentStore(self.database), self.knowledge)
 
     @once
     def documents(self) -> Documents:

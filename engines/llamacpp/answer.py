@@ -13,10 +13,12 @@ from engines.cancel import CancelToken
 from engines.dialect import CallReader
 from engines.errors import Cancelled
 from engines.llamacpp.cache import KvCache
+from engines.llamacpp.cells import only_text
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
+from engines.llamacpp.prompt_media import PromptMedia
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
@@ -44,7 +46,7 @@ def answer(
         calls = CallGuide(loaded, request, prompt) if _may_call(request) else None
         with (
             closing(_sampler(loaded, request, prompt, seed, calls)) as sampler,
-            loaded.slot(prompt.tokens, request) as (slot, speculation),
+            loaded.slot(prompt, request) as (slot, speculation),
         ):
             it = _Answer(loaded, slot.cache, speculation, request, prompt, sampler, cancel)
             yield PromptReady(len(prompt.tokens), it.cached, len(prompt.left), prompt.left)
@@ -87,6 +89,11 @@ class _Answer:
         self._tokens: list[int] = []
         self.cached = len(cache.tokens)
         self._speculation = speculation
+        self._media = (
+            PromptMedia(loaded.projector, prompt.tokens, prompt.media)
+            if loaded.projector is not None and prompt.media
+            else None
+        )
         self.decoding = Decoding(
             loaded.context,
             cache,
@@ -107,6 +114,8 @@ class _Answer:
     def draw(self) -> Generator[int, None, None]:
         """Yield the tokens, each as it is drawn."""
         prompt = self._prompt
+        if self._media is not None:
+            self.decoding.look(self._media, self.cached)
         return self._loaded.scheduler.tokens(
             self.decoding, prompt.tokens, self._request.max_tokens, prompt.stable
         )
@@ -156,7 +165,7 @@ class _Answer:
                 prefill_tok_s=_rate(decoding.evaluated, decoding.prefill_s),
                 decode_tok_s=_rate(decoding.decoded, decoding.decode_s),
             ),
-            speculation.report() if speculation else _no_drafts(loaded, request),
+            speculation.report() if speculation else _no_drafts(loaded, request, prompt),
             seed,
         )
 
@@ -192,7 +201,13 @@ def _sampler(
         # The grammar also holds for what is gone on with.
         begun = model.vocabulary.tokenise(last.text)
     sampler = open_sampler(
-        native, model, sampling, seed, prior=prompt.tokens, begun=begun, later=calls is not None
+        native,
+        model,
+        sampling,
+        seed,
+        prior=only_text(prompt.tokens),
+        begun=begun,
+        later=calls is not None,
     )
     if request.prompt is None:
         sampler = steered(loaded, request, prompt, sampler, calls)
@@ -217,9 +232,11 @@ def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")
 
 
-def _no_drafts(loaded: Loaded, request: ChatRequest) -> MtpReport:
+def _no_drafts(loaded: Loaded, request: ChatRequest, prompt: Prompt | None = None) -> MtpReport:
     able = loaded.slots[0].speculation
     line = able.standing if able is not None else loaded.report.mtp_line
+    if prompt is not None and prompt.media and loaded.guesses_by_model:
+        line = truth.BEHIND_MEDIA
     reason = truth.OFF if request.mtp == "off" else line
     return MtpReport(request.mtp, active=False, reason=reason, kind=loaded.report.mtp)
 

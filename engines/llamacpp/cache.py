@@ -11,6 +11,7 @@ from time import time_ns
 from typing import Any, Final, Protocol
 
 from engines.hardware.memory import measure_memory, within_limits
+from engines.llamacpp.cells import is_cell, whole_length, without_position
 from engines.llamacpp.context import Context
 from engines.llamacpp.model import Model
 from engines.llamacpp.resume.checkpoints import StateCheckpoint, StateCheckpoints
@@ -48,16 +49,20 @@ def reusable(
 ) -> int:
     """Count how many tokens of `prompt` need no evaluation, given what the cache holds.
 
-    At least one is always left to evaluate, for its logits. A recurrent state has no past to go
-    back to. Sliding window layers forget the keys before `first_position`; asked to remove later
-    tokens, llama.cpp does so without complaint and then answers from a window with a hole. So
-    the window before the cut has to be there as a whole.
+    At least one is always left to evaluate, for its logits, and no picture is cut in two. A
+    recurrent state has no past to go back to. Sliding window layers forget the keys before
+    `first_position`; asked to remove later tokens, llama.cpp does so without complaint and then
+    answers from a window with a hole. So the window before the cut has to be there as a whole.
     """
-    keep = min(common_prefix(held, prompt), len(prompt) - 1)
+    keep = whole_length(prompt, min(common_prefix(held, prompt), len(prompt) - 1))
     if keep == len(held):
         return keep
-    if recurrent or (sliding_window > 0 and first_position > max(0, keep - sliding_window)):
+    if recurrent:
         return 0
+    if sliding_window > 0:
+        position = keep - without_position(prompt[:keep])
+        if first_position > max(0, position - sliding_window):
+            return 0
     return keep
 
 
@@ -132,7 +137,8 @@ def open_caches(
 class KvCache:
     """The KV cache of one of the context's sequences, the live one here.
 
-    tokens: what the live sequence holds. It is the same list for as long as the cache exists.
+    tokens: what the live sequence holds, with cells for pictures and sounds
+    (`engines.llamacpp.cells`). It is the same list for as long as the cache exists.
     chat: whose it is, None for nobody's. adapter: the LoRA adapter that it was computed with.
     recurrent: whether the model has a state that cannot be cut.
     kept: sequences that were live before, in any of the caches. caches: all of them, this one
@@ -169,6 +175,7 @@ class KvCache:
         self._ahead: tuple[int, ...] = ()
         self._marked: int | None = None
         self.tokens: list[int] = []
+        self._counted = self._behind = 0  # of these tokens, so many have no position of their own
         self._drafting = drafting
 
     def reuse(self, prompt: Sequence[int], chat: str | None = None, adapter: str = "") -> int:
@@ -202,6 +209,27 @@ class KvCache:
         self._cut(cut)
         self.chat, self._ahead = chat, ()
         return len(self.tokens)
+
+    @property
+    def position(self) -> int:
+        """The position of the token that comes next: less than its place behind some pictures."""
+        held = self.tokens
+        if self._counted < len(held):
+            self._behind += without_position(held[self._counted :])
+            self._counted = len(held)
+        return len(held) - self._behind
+
+    def _position_at(self, length: int) -> int:
+        """Return the position of the token at place `length`."""
+        cut_off = self.tokens[length:]
+        return self.position - len(cut_off) + without_position(cut_off)
+
+    def _shorten(self, length: int) -> None:
+        """Keep the first `length` tokens in mind, and the checkpoints among them."""
+        position = self._position_at(length)
+        del self.tokens[length:]
+        self._counted, self._behind = len(self.tokens), len(self.tokens) - position
+        self._checkpoints.cut(length)
 
     @property
     def needs_checkpoints(self) -> bool:
@@ -244,7 +272,8 @@ class KvCache:
         writes the next one to another place.
         """
         if self._context.marks:
-            here = self._marked = len(self.tokens)
+            self._marked = len(self.tokens)
+            here = self.position
             # Between these two positions there are no cells of the attention to share.
             self._api.llama_memory_seq_cp(
                 self._context.memory, self.sequence, self._mark, here, here
@@ -261,14 +290,14 @@ class KvCache:
             return []
         held = length if self._marked is None else self._marked
         again = self.tokens[held:length]
+        position = self._position_at(held)
         if self._marked is not None:
             self._api.llama_memory_seq_cp(
-                self._context.memory, self._mark, self.sequence, held, held
+                self._context.memory, self._mark, self.sequence, position, position
             )
-        if not self._api.llama_memory_seq_rm(self._context.memory, self.sequence, held, -1):
+        if not self._api.llama_memory_seq_rm(self._context.memory, self.sequence, position, -1):
             raise RuntimeError("the KV cache did not give back the tokens of a draft")
-        del self.tokens[held:]
-        self._checkpoints.cut(held)
+        self._shorten(held)
         return again
 
     def recover(self, tried: Sequence[int], keep: int | None = None) -> None:
@@ -288,10 +317,27 @@ class KvCache:
             lengths = [length for length in self._checkpoints.lengths if length <= sure]
             self._cut(Cut(max(lengths, default=0), from_checkpoint=bool(lengths)))
             return
-        held = self._last_position() + 1
-        self.tokens[:] = [*self.tokens, *tried][:held]
+        if tried and is_cell(tried[0]):
+            self._forget_unfinished_medium()
+            return
+        held = self._last_position() + 1 + len(self.tokens) - self.position
+        self.tokens += tried
+        self._shorten(max(0, min(held, len(self.tokens))))
         if keep is not None:
             self.roll_back(keep)
+
+    def _forget_unfinished_medium(self) -> None:
+        """Go back to before the picture of which not all was evaluated.
+
+        Its rows may stand on one position, so that it cannot be told which of them are held.
+        """
+        length = len(self.tokens)
+        while length and is_cell(self.tokens[length - 1]):
+            length -= 1
+        self._api.llama_memory_seq_rm(
+            self._context.memory, self.sequence, self._position_at(length), -1
+        )
+        self._shorten(length)
 
     def clear(self) -> None:
         """Drop everything, belong to no chat, and have no adapter."""
@@ -315,8 +361,7 @@ class KvCache:
         The context is not used any more after this; None if there is nothing to take.
         """
         record = self._live_record() if self.tokens else None
-        self.tokens.clear()
-        self._checkpoints.cut(0)
+        self._shorten(0)
         return record
 
     def settle(
@@ -364,11 +409,11 @@ class KvCache:
         if cut.from_checkpoint:
             state = self._checkpoints.at(cut.keep).state
             done = self._native.write(state, partial=True)
-        if not done or not self._api.llama_memory_seq_rm(memory, self.sequence, cut.keep, -1):
+        position = self._position_at(cut.keep)
+        if not done or not self._api.llama_memory_seq_rm(memory, self.sequence, position, -1):
             self._drop()
             return
-        del self.tokens[cut.keep :]
-        self._checkpoints.cut(cut.keep)
+        self._shorten(cut.keep)
 
     def _better(self, prompt: Sequence[int], keep: int) -> StateRecord | StateFile | KvCache | None:
         """Find a sequence that is not live here, with so many more to keep that a copy pays."""
@@ -399,7 +444,7 @@ class KvCache:
             held,
             prompt,
             checkpoints,
-            first_position=max(0, len(held) - self._sliding_window),
+            first_position=max(0, len(held) - without_position(held) - self._sliding_window),
             sliding_window=self._sliding_window,
             recurrent=self.recurrent,
         ).keep
@@ -409,10 +454,10 @@ class KvCache:
         if record is None:
             return False
         self._empty()
-        held = 0
+        held, expected = 0, len(record.tokens) - without_position(record.tokens)
         if self._native.write(record.state):
             held = self._last_position() + 1
-        if held != len(record.tokens):
+        if held != expected:
             logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
             self._kept.discard(found)
             self._drop()
@@ -431,8 +476,7 @@ class KvCache:
         self._api.llama_memory_seq_rm(self._context.memory, self.sequence, -1, -1)
         if self._context.marks:
             self._api.llama_memory_seq_rm(self._context.memory, self._mark, -1, -1)
-        self.tokens.clear()
-        self._checkpoints.cut(0)
+        self._shorten(0)
 
     def _last_position(self) -> int:
         return int(self._api.llama_memory_seq_pos_max(self._context.memory, self.sequence))
@@ -452,7 +496,12 @@ class KvCache:
                 self._kept.add(record)
 
     def _live_record(self) -> StateRecord | None:
-        """Copy the live sequence, unless that takes more than half of the free memory."""
+        """Copy the live sequence, unless that takes more than half of the free memory.
+
+        None, too, if it ends within a picture, as after a cancel.
+        """
+        if self.tokens and is_cell(self.tokens[-1]):
+            return None
         size = self._native.size()
         if size > within_limits(measure_memory(), Path("/")).available_bytes // 2:
             logger.info("no memory to keep a state of %d MB", size >> 20)

@@ -11,6 +11,7 @@ from typing import Any
 from engines.llamacpp.failures import context_failure
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native, c_strlen
+from engines.llamacpp.projector import Encoded
 from engines.models.gguf.types import cache_type
 from engines.types import LoadPlan
 
@@ -68,15 +69,23 @@ def context_params(api: Any, plan: LoadPlan) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class BatchPart:
-    """What one evaluation has of one sequence: `tokens` from position `start` on.
+    """What one evaluation has of one sequence: `tokens` from place `start` on.
 
-    outputs: how many of them, the last ones, get logits to draw from.
+    outputs: how many of them, the last ones, get logits to draw from. position: of the first, where
+    the sequence has pictures that take fewer positions than places; None where it is the place.
+    encoded: what the tokens stand for, where they are cells of a picture or a sound.
     """
 
     tokens: Sequence[int]
     start: int
     outputs: int = 0
     sequence: int = 0
+    position: int | None = None
+    encoded: Encoded | None = None
+
+    @property
+    def first_position(self) -> int:
+        return self.start if self.position is None else self.position
 
 
 class Batch:
@@ -134,7 +143,7 @@ class Batch:
             if self._laid[at:end] != (laid := [part.sequence] * count):
                 self._laid[at:end] = laid
                 self._sequence_at[at:end] = [self._address_of(part.sequence)] * count
-            self._put(at, part.tokens, part.start, part.outputs)
+            self._put(at, part.tokens, part.first_position, part.outputs)
             at = end
         self.native.n_tokens = at
 
@@ -144,6 +153,18 @@ class Batch:
         self.native.n_tokens = count
         # Only models whose positions have four parts read all of them: text is the same in three.
         self._positions[: _POSITIONS * count] = [*positions, *positions, *positions, *[0] * count]
+
+    def fill_encoded(self, part: BatchPart, encoded: Encoded) -> None:
+        """Hold rows of a picture or a sound, where they lie."""
+        count, first = len(part.tokens), part.start - encoded.start
+        self.native.n_tokens = count
+        self._sequence_at[:count] = [self._address_of(part.sequence)] * count
+        for at, section in enumerate(encoded.sections):
+            self._positions[at * count : (at + 1) * count] = list(section[first : first + count])
+        self._outputs[:count] = bytes(count - part.outputs) + b"\1" * part.outputs
+        row = encoded.width * ctypes.sizeof(ctypes.c_float)
+        rows = ctypes.byref(encoded.values, first * row)
+        self.native.embd = ctypes.cast(rows, ctypes.POINTER(ctypes.c_float))
 
     def _put(self, at: int, tokens: Sequence[int], start: int, outputs: int) -> None:
         count = len(tokens)
@@ -193,10 +214,14 @@ class Context(NativeContext):
     sequences: how many there are. batch_size: most tokens in one evaluation. drafts: most tokens of
     a sequence that can be evaluated on trial and taken back. marks: whether a recurrent state goes
     back as a whole, to where it was marked, and not token by token (`KvCache.mark`).
+    least_batch: tokens that one evaluation has to have room for, whatever the plan says.
     """
 
-    def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
+    def __init__(
+        self, native: Native, model: Model, plan: LoadPlan, *, least_batch: int = 0
+    ) -> None:
         api = native.api
+        self._api = api
         self._llama_decode = api.llama_decode
         self._keep_hidden = native.extra.llama_set_embeddings_nextn
         self._keep_layer = native.layers.keep
@@ -205,6 +230,7 @@ class Context(NativeContext):
         self._kept: set[int] = set()
         self._rows = {0: 0}
         params = context_params(api, plan)
+        params.n_batch = params.n_ubatch = max(params.n_batch, min(least_batch, plan.context))
         self.sequences = int(params.n_seq_max)
         # llama.cpp ends the process where a batch asks for more rows of logits than it was told,
         # and where the way back of a recurrent state does not fit a batch with a token before it.
@@ -225,6 +251,7 @@ class Context(NativeContext):
         self.batch_size = int(api.llama_n_batch(self.pointer))
         self.drafts = int(api.llama_n_rs_seq(self.pointer)) if states else drafts
         self._batch = Batch(api, self.batch_size, sequences=self.sequences)
+        self._rows_batch: Batch | None = None
         self._threads = (plan.threads, plan.batch_threads)
         self._trial = False
         self._adapters = model.adapters
@@ -277,9 +304,13 @@ class Context(NativeContext):
         """Evaluate at most `batch_size` tokens; returns the result code.
 
         parts: at most one of each sequence, in the order of their numbers: llama.cpp evaluates
-        those together whose numbers follow each other. At most 1 + `drafts` outputs each. Raises
-        ValueError for more: llama.cpp would end the process.
+        those together whose numbers follow each other. At most 1 + `drafts` outputs each. One of
+        a picture or a sound comes alone. Raises ValueError for more: llama.cpp would end the
+        process.
         """
+        if any(part.encoded is not None for part in parts):
+            (part,) = parts
+            return self._evaluate_encoded(part)
         rows, outputs, few_each, places = 0, 0, True, dict[int, int]()
         for part in parts:
             if part.outputs > 1 + self.drafts:
@@ -301,6 +332,26 @@ class Context(NativeContext):
         self._rows = places
         self._batch.fill_parts(parts)
         return int(self._llama_decode(self.pointer, self._batch.native))
+
+    def _evaluate_encoded(self, part: BatchPart) -> int:
+        """Evaluate rows of a picture or a sound, all at once where they look at each other."""
+        encoded = part.encoded
+        if encoded is None or (encoded.whole and len(part.tokens) != encoded.count):
+            raise ValueError("a picture that is looked at as a whole comes in one part")
+        if self._trial:
+            self._trial = False
+            self._api.llama_set_n_threads(self.pointer, *self._threads)
+        if self._rows_batch is None:
+            self._rows_batch = Batch(
+                self._api, self.batch_size, tokens=False, sequences=self.sequences
+            )
+        self._rows = {part.sequence: 0}
+        self._rows_batch.fill_encoded(part, encoded)
+        self._api.llama_set_causal_attn(self.pointer, not encoded.whole)
+        try:
+            return int(self._llama_decode(self.pointer, self._rows_batch.native))
+        finally:
+            self._api.llama_set_causal_attn(self.pointer, True)
 
     def _keep_what_is_wanted(self) -> None:
         self._keep_hidden(self.pointer, bool(self._every_row), not any(self._every_row.values()))

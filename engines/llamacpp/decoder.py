@@ -30,7 +30,9 @@ from typing import Final
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, GrammarInvalid
 from engines.llamacpp.cache import KvCache
+from engines.llamacpp.cells import is_cell, text_before, whole_length
 from engines.llamacpp.context import ABORTED, NO_ROOM, BatchPart, Context
+from engines.llamacpp.prompt_media import PromptMedia
 from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.vocabulary import Vocabulary
@@ -86,6 +88,7 @@ class Decoding:
         self._sampler = sampler
         self._speculation = speculation
         self.cancel = cancel
+        self._media: PromptMedia | None = None
         self.guest = guest
         self.sequence = cache.sequence
         self.finish: FinishReason = "stop"
@@ -114,6 +117,17 @@ class Decoding:
         self._read(prompt, len(prompt) if stable is None else stable)
         self._left = max_tokens or maxsize
 
+    def look(self, media: PromptMedia, held: int) -> None:
+        """Encode the pictures and sounds of the prompt behind its first `held` tokens.
+
+        It takes as long as a long prompt, and no step of the loop waits for it. Raises
+        MediumUnreadable, EngineFailed.
+        """
+        began = perf_counter()
+        self._media = media
+        media.prepare(held, self.cancel)
+        self.prefill_s += perf_counter() - began
+
     def give(self, run: DrawnRun, number: int) -> int:
         """Give out token `number` of a run, counted from 0."""
         self._given = run.first + number + 1
@@ -129,6 +143,11 @@ class Decoding:
         """Whether a prompt is to be evaluated before there is a token to draw."""
         return bool(self._stops)
 
+    @property
+    def looks(self) -> bool:
+        """Whether its next part is one of a picture or a sound, which is evaluated by itself."""
+        return bool(self._stops) and is_cell(self._pending[0])
+
     def part(self, room: int, others: int) -> BatchPart:
         """Return what the next evaluation shall have of this answer.
 
@@ -138,10 +157,9 @@ class Decoding:
         drafts: Sequence[int] = ()
         held = len(self._cache.tokens)
         if self._stops:
-            self._cache.checkpoint()
-            count = min(room, self._stops[0] - held)
-            tokens = self._pending[:count]
-            return BatchPart(tokens, held, int(count == len(self._pending)), self.sequence)
+            if not (self.looks and held and is_cell(self._cache.tokens[-1])):
+                self._cache.checkpoint()  # nothing goes on from the middle of a picture
+            return self._slice(min(room, self._stops[0] - held), held)
         run = self._latest
         if run is None:
             raise RuntimeError("there is no token to go on from")
@@ -154,10 +172,26 @@ class Decoding:
             most = min(self._context.drafts - repeated, room - len(again), size - place - 1)
             most = max(0, min(most, self._left - 1))
             drafts = self._speculation.propose(run.tokens[-1], place, most, repeated)
+            drafts = text_before(drafts)
             if drafts:
                 self._cache.mark()
         self._proposed_s = perf_counter() - began
-        return BatchPart((*again, *drafts), held, 1 + len(drafts), self.sequence)
+        tokens, position = (*again, *drafts), self._cache.position
+        return BatchPart(tokens, held, 1 + len(drafts), self.sequence, position)
+
+    def _slice(self, room: int, held: int) -> BatchPart:
+        """Return the next slice of the prompt: of its text, or of a picture or a sound."""
+        encoded = None
+        if self.looks and self._media is not None:
+            encoded = self._media.at(held)
+            room = self._context.batch_size
+            count = min(encoded.start + encoded.count - held, room)
+            tokens = self._pending[:count]
+        else:
+            tokens = text_before(self._pending[:room])
+        outputs = int(len(tokens) == len(self._pending))
+        position = self._cache.position
+        return BatchPart(tokens, held, outputs, self.sequence, position, encoded)
 
     def took(self, part: BatchPart, began: float, evaluated_s: float, *, shared: bool) -> None:
         """Draw from the logits of an evaluation that had `part` of this answer.
@@ -248,7 +282,7 @@ class Decoding:
         alone = self._cache.recurrent or length - held > _SHORT
         end = length
         if self._cache.needs_checkpoints and (alone or stable < length):
-            end = max(held, min(stable, length - 1))
+            end = max(held, whole_length(prompt, min(stable, length - 1)))
         self._stops = [stop for stop in dict.fromkeys((end, length)) if stop > held]
         self._pending = list(prompt[held:])
         self._given = length
@@ -264,7 +298,7 @@ class Decoding:
         if part.outputs and not self.first_token_at:
             if self._speculation is not None:
                 self._speculation.prepare()
-            self.prefill_s = perf_counter() - self._began
+            self.prefill_s += perf_counter() - self._began
 
     def _draw(self, drafts: Sequence[int]) -> list[int]:
         """Draw tokens from the last rows of the answer, up to the first that is not as drafted."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -15,13 +14,14 @@ from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
 from engines.errors import (
     Cancelled,
+    EngineError,
     EngineFailed,
     ModelRefused,
     NotAChatModel,
     NotEnoughMemory,
     Unsupported,
 )
-from engines.guard import UseGuard
+from engines.guard import LookGuard, UseGuard
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
 from engines.llamacpp.embedder import Embedder, open_embedder
@@ -29,6 +29,7 @@ from engines.llamacpp.load_guard import require_memory
 from engines.llamacpp.loaded import Loaded, prepare_loaded
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
+from engines.llamacpp.projector import open_projector
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sizing.account import allocated, read_account
 from engines.llamacpp.speculative.compare import check_mtp
@@ -84,7 +85,7 @@ class LlamaCppEngine:
         self._embedder: Embedder | None = None
         self._loading: float | None = None
         self._guard = UseGuard()
-        self._measuring = threading.Lock()
+        self._looks = LookGuard()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Load the plan's model in place of the present one. See `Engine.load`.
@@ -111,7 +112,7 @@ class LlamaCppEngine:
             finally:
                 self._loading = None
             refused = self._loaded.model.adapters.notes if self._loaded is not None else ()
-            return replace(loaded, notes=(*notes, *refused))
+            return replace(loaded, notes=(*notes, *loaded.notes, *refused))
 
     def _load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         began = perf_counter()
@@ -123,29 +124,53 @@ class LlamaCppEngine:
         if drafter is not None:
             require_pair(header, drafter)
         require_memory(header, plan, drafter)
-        if self._probe is not None:
-            self._probe.require_safe(plan, cancel)
+        plan, notes = self._safe(plan, cancel)
         native = load_native()
         mtp = header.mtp == "embedded" and plan.draft_max > 0
         held = resident_bytes()
-        with native.log.listen() as lines:
+        with native.log.listen() as lines, ExitStack() as opened:
             model = open_model(native, plan, progress, cancel, mtp=mtp)
-            try:
-                if cancel.cancelled:
-                    raise Cancelled
-                self._loaded = prepare_loaded(
-                    native, model, header, plan, self._book, self._states, progress, cancel,
-                    began, trusted=self._probe is not None and self._probe.trusts(plan),
-                )  # fmt: skip
-            except BaseException:
-                model.close()
-                raise
+            opened.callback(model.close)
+            projector = None
+            if plan.projector is not None:
+                try:
+                    projector = open_projector(native, model, plan)
+                except EngineError as error:
+                    notes = (_takes_none(error),)
+                else:
+                    opened.callback(projector.close)
+            if cancel.cancelled:
+                raise Cancelled
+            self._loaded = prepare_loaded(
+                native, model, header, plan, self._book, self._states, progress, cancel, began,
+                trusted=self._probe is not None and self._probe.trusts(plan), projector=projector,
+            )  # fmt: skip
+            opened.pop_all()
         progress(1.0)
         return replace(
             self._loaded.report,
+            notes=notes,
             buffers=allocated(read_account(lines)),
             grown_bytes=max(0, resident_bytes() - held),
         )
+
+    def _safe(self, plan: LoadPlan, cancel: CancelToken) -> tuple[LoadPlan, tuple[str, ...]]:
+        """Have the plan's files tried in another process.
+
+        Returns the plan that can be loaded, and what it does without: a projector that fails costs
+        the pictures, and not the chat.
+        """
+        if self._probe is None:
+            return plan, ()
+        try:
+            self._probe.require_safe(plan, cancel)
+        except EngineError as error:
+            if plan.projector is None:
+                raise
+            alone = replace(plan, projector=None)
+            self._probe.require_safe(alone, cancel)
+            return alone, (_takes_none(error),)
+        return plan, ()
 
     def _load_embedder(
         self, header: GgufHeader, plan: LoadPlan, progress: Progress, cancel: CancelToken
@@ -164,12 +189,12 @@ class LlamaCppEngine:
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count what the request takes. See `Engine.measure`."""
-        with self._measuring:
+        with self._looks.looking():
             return self._answering().prompter.measure(request, cancel)
 
     def tokenize(self, text: str, _cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
         """Return the text's tokens. See `Engine.tokenize`."""
-        with self._measuring:
+        with self._looks.looking():
             vocabulary = self._vocabulary()
             if self._embedder is not None and special:
                 before, behind = vocabulary.wrapping()
@@ -178,7 +203,7 @@ class LlamaCppEngine:
 
     def detokenize(self, tokens: Sequence[int], _cancel: CancelToken) -> str:
         """Return the tokens' text. See `Engine.detokenize`."""
-        with self._measuring:
+        with self._looks.looking():
             vocabulary = self._vocabulary()
             pieces = map(vocabulary.shown, vocabulary.require_tokens(tokens))
             return b"".join(pieces).decode(errors="replace")
@@ -276,11 +301,16 @@ class LlamaCppEngine:
 
     def _unload(self) -> None:
         if self._loaded is not None:
-            # What is being measured ends at once.
+            # What is being rendered ends at once; what is being tokenised has to be waited for.
             self._loaded.dialect.close()
-        with self._measuring:
+        with self._looks.taking():
             loaded, self._loaded = self._loaded, None
             embedder, self._embedder = self._embedder, None
         for held in (loaded, embedder):
             if held is not None:
                 held.close()
+
+
+def _takes_none(error: EngineError) -> str:
+    """Say that a model was loaded without its projector, and why."""
+    return f"It takes no pictures and no sounds. {error.what} {error.why}"

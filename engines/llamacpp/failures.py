@@ -11,6 +11,7 @@ from engines.errors import (
     EngineFailed,
     ModelDamaged,
     NotEnoughMemory,
+    ProjectorRefused,
     UnknownArchitecture,
     out_of_memory,
 )
@@ -29,6 +30,8 @@ _DAMAGED = re.compile(
     r"|error loading model (?:hyperparameters|vocabulary)|failed to load model from"
     r"|tensor '[^']*' has invalid data|data validation"
 )
+_OTHER_WIDTH = re.compile(r"mismatch between text model \(n_embd = (\d+)\) and mmproj")
+_PROJECTOR = re.compile(r"(?:unknown|unexpected \w+) projector type:? (\S+)")
 _KV_TYPE = re.compile(r"[KV] cache type (\w+) with block size")
 
 
@@ -67,6 +70,30 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
         "Try another model, or update Hearth.",
         terminal="Try another model, or update Hearth; `hearth doctor` checks what commonly "
         "breaks.",
+    )
+
+
+def projector_failure(projector: Path, lines: Iterable[str]) -> EngineError:
+    """Make the error for a projector that llama.cpp would not load for a model."""
+    log = "\n".join(lines)
+    if _MEMORY.search(log) or _THREADS.search(log):
+        return NotEnoughMemory(
+            f"There is not enough memory for the projector “{projector.name}”.",
+            "The model sees and hears with it, and it needs more than is free.",
+            "Close other programs, or choose a smaller model or context.",
+        )
+    what = f"The projector “{projector.name}” cannot be used."
+    if _OTHER_WIDTH.search(log):
+        return ProjectorRefused(
+            what, "It was made for another model.", "Get the projector of this very model."
+        )
+    if found := _PROJECTOR.search(log):
+        why = f"The llama.cpp in this version does not know its kind, “{found[1]}”."
+        return ProjectorRefused(what, why, "Update Hearth, or choose another model.")
+    return ProjectorRefused(
+        what,
+        f"llama.cpp says: {_last_word(log)}.",
+        "Download the file again, or get it from another place.",
     )
 
 

@@ -18,7 +18,8 @@ from engines.llamacpp.cache import KvCache, open_caches
 from engines.llamacpp.context import AbortFlag, Context
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import BINDINGS_VERSION, Native, give_back_memory
-from engines.llamacpp.prompting import Prompter
+from engines.llamacpp.projector import Projector
+from engines.llamacpp.prompting import Prompt, Prompter
 from engines.llamacpp.resume.records import StateKey, StateRecord
 from engines.llamacpp.resume.state_key import adapted_key, state_key
 from engines.llamacpp.resume.states import StateFolder
@@ -35,6 +36,9 @@ from engines.models.pairing import mtp_advice
 from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
+
+MOST_WHOLE_ROWS: Final = 1120
+"""Rows that a picture has at most where they all look at each other: those of Gemma 4."""
 
 _A_TURN: Final = 8
 """Of so many answers one is drafted by each in turn, however little it promises."""
@@ -120,6 +124,7 @@ class Loaded:
     scheduler: Scheduler
     slots: tuple[AnswerSlot, ...]
     prompter: Prompter
+    projector: Projector | None
     report: LoadedModel
     costs: tuple[Costs, ...]
     book: CostBook
@@ -133,13 +138,19 @@ class Loaded:
         """The tokens of this chat's conversations that were evaluated."""
         return self.slots[0].cache.known(chat)
 
+    @property
+    def guesses_by_model(self) -> bool:
+        """Whether something other than the text itself can draft for it."""
+        return any(it.drafter is not None for it in self.slots[0].able)
+
     @contextmanager
     def slot(
-        self, prompt: Sequence[int], request: ChatRequest
+        self, prompt: Prompt, request: ChatRequest
     ) -> Iterator[tuple[AnswerSlot, Speculation | None]]:
         """Have a slot for one answer, whose cache holds what it can of the prompt.
 
-        Yields it with what drafts for this answer, None if nothing shall or can.
+        Yields it with what drafts for this answer, None if nothing shall or can. What drafts as a
+        model does reads tokens alone: behind a picture it would guess from something else.
 
         Raises NotEnoughMemory or EngineFailed; where this is `lost` then, it must be closed.
         """
@@ -150,12 +161,13 @@ class Loaded:
                     "The model did not fit the memory any more, and was unloaded.",
                     "Choose a model.",
                 )
+            mode = "off" if prompt.media and self.guesses_by_model else request.mtp
             if not any(slot.busy for slot in self.slots):
-                self.suit(request.mtp)
+                self.suit(mode)
             adapter = request.adapter or ""
-            slot = self._choose(prompt, request.chat, adapter)
-            slot.cache.reuse(prompt, request.chat, adapter)
-            speculation = slot.begin(request.mtp, request.depth)
+            slot = self._choose(prompt.tokens, request.chat, adapter)
+            slot.cache.reuse(prompt.tokens, request.chat, adapter)
+            speculation = slot.begin(mode, request.depth)
             slot.busy = True
             for other in self.slots:
                 if not other.busy:
@@ -207,7 +219,7 @@ class Loaded:
             slot.drafting.close()
         self.context.close()
         plan = self.plan if drafts else replace(self.plan, draft_max=0)
-        self.context = Context(self.native, self.model, plan)
+        self.context = Context(self.native, self.model, plan, least_batch=self.context.batch_size)
         self.scheduler.go_on_in(self.context)
         draftings = open_draftings(
             self.native, self.header, self.model, self.context, plan, lambda _: None, CancelToken()
@@ -224,10 +236,13 @@ class Loaded:
                 if not costs.corrected:
                     self.book.keep(key, costs)
         finally:
+            self.scheduler.close()
             self.dialect.close()
             for slot in reversed(self.slots):
                 slot.drafting.close()
             self.context.close()
+            if self.projector is not None:
+                self.projector.close()
             self.model.close()
             give_back_memory()
 
@@ -244,8 +259,9 @@ def prepare_loaded(
     began: float,
     *,
     trusted: bool = False,
+    projector: Projector | None = None,
 ) -> Loaded:
-    """Make all that answers need of a model, and own it from then on.
+    """Make all that answers need of a model, and own it from then on, with its projector.
 
     book: measured costs; what is missing there is measured now. states: where chats go on from.
     began: when the load began, by `time.perf_counter`. trusted: the model came with Hearth.
@@ -264,9 +280,11 @@ def prepare_loaded(
         )
         opened.callback(dialect.close)
         model.load_adapters(plan.adapters)
-        context = Context(native, model, plan)
+        least = MOST_WHOLE_ROWS if projector is not None and projector.whole_rows else 0
+        context = Context(native, model, plan, least_batch=least)
         opened.callback(context.close)
         scheduler = Scheduler(context)
+        opened.callback(scheduler.close)
         draftings = open_draftings(native, header, model, context, plan, progress, cancel)
         for drafting in draftings:
             opened.callback(drafting.close)
@@ -335,7 +353,8 @@ def prepare_loaded(
             context=context,
             scheduler=scheduler,
             slots=slots,
-            prompter=Prompter(dialect, vocabulary, context.size),
+            prompter=Prompter(dialect, vocabulary, context.size, projector),
+            projector=projector,
             report=LoadedModel(
                 name=header.name,
                 architecture=header.architecture,
@@ -352,6 +371,9 @@ def prepare_loaded(
                 efforts=switch.efforts,
                 effort=switch.effort,
                 answers_at_once=context.sequences,
+                notes=(plan.projector_note,) if plan.projector_note else (),
+                sees=projector is not None and projector.sees,
+                hears=projector is not None and projector.hears,
             ),
             costs=costs,
             book=book,

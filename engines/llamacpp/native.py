@@ -33,6 +33,7 @@ class Native:
 
     api: the functions and structures of llama.h, as llama-cpp-python declares them.
     extra: those of llama-ext.h, for multi-token prediction. layers: two more of them.
+    media: those of mtmd.h and its helper, for pictures and sounds.
     """
 
     def __init__(self) -> None:
@@ -74,6 +75,18 @@ class Native:
     def ggml_function(self, name: str, result: Any, *arguments: Any) -> Any:
         """Find a function of ggml by its name in C. Raises AttributeError if there is none."""
         return ggml_function(self._libraries, name, result, *arguments)
+
+    @cached_property
+    def media(self) -> Any:
+        """Load libmtmd, with its log in this one. Raises EngineUnavailable."""
+        try:
+            media = importlib.import_module("llama_cpp.mtmd_cpp")
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise out_of_memory() from error
+            raise unavailable(_why(error)) from error
+        media.mtmd_helper_log_set(self._log_callback, None)
+        return media
 
     @cached_property
     def build(self) -> str:
@@ -223,6 +236,7 @@ def _prepare_environment() -> None:
     # What these name would be loaded into the process before anyone asks for its version.
     os.environ.pop("GGML_BACKEND_PATH", None)
     os.environ.pop("LLAMA_CPP_LIB_PATH", None)
+    os.environ.pop("MTMD_CPP_LIB", None)
 
 
 def giving_addresses(function: Any) -> Any:

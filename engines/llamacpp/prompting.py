@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from secrets import token_hex
 from typing import Final
 
 from engines import conversation
 from engines.cancel import CancelToken
 from engines.dialect import Dialect, RenderedPrompt
+from engines.dialect.template import template_failed
 from engines.errors import TemplateFailed, Unsupported
+from engines.llamacpp.cells import is_cell
+from engines.llamacpp.projector import Projector, no_sense
+from engines.llamacpp.prompt_media import PlacedMedium
 from engines.llamacpp.resume.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.overflow import full, prompt_too_long, too_long
-from engines.types import ChatRequest, Measured, Message
+from engines.types import ChatRequest, Measured, Medium, Message
 
 _MOST_COUNTS = 20_000
+_FAR: Final = 8
+"""Characters for each token of the context; a longer text hardly fits, as tokens have some four."""
+_LONG: Final = 250_000
+"""Characters that are tokenised in a moment, whether they fit or not."""
 
 _ANSWERS: Final = 16
 """Answers whose tokens are remembered, the last ones."""
@@ -28,26 +38,47 @@ class Prompt:
 
     tokens: what the model gets. left: messages that did not fit. rendered: by the dialect. stable:
     how many of the tokens the next turn's prompt will begin with as well, whatever becomes of the
-    reasoning.
+    reasoning. media: the pictures and sounds among the tokens. fewest: of a prompt that is surely
+    too long for the context, and so was not tokenised, the tokens that it would have at least; 0
+    for any other.
     """
 
     rendered: RenderedPrompt
     tokens: list[int]
     left: tuple[int, ...]
     stable: int
+    media: tuple[PlacedMedium, ...] = ()
+    fewest: int = 0
 
     @property
     def text(self) -> str:
         return self.rendered.text
 
+    @property
+    def length(self) -> int:
+        return self.fewest or len(self.tokens)
+
 
 class Prompter:
-    """Writes prompts for one model and a context of `size` tokens. May be used from any thread."""
+    """Writes prompts for one model and a context of `size` tokens. May be used from any thread.
 
-    def __init__(self, dialect: Dialect, vocabulary: Vocabulary, size: int) -> None:
+    projector: lays out the media of messages; None where the model takes none.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        vocabulary: Vocabulary,
+        size: int,
+        projector: Projector | None = None,
+    ) -> None:
         self._dialect = dialect
         self._vocabulary = vocabulary
         self._size = size
+        self._projector = projector
+        # What stands for a medium while a template is rendered; nobody can write it in a message.
+        self._nonce = token_hex(8)
+        self._marked = re.compile(f"<media {self._nonce} ([0-9a-f]+)>")
         self._known: deque[tuple[str, list[int]]] = deque(maxlen=_ANSWERS)
         self._counts: dict[int, int] = {}
 
@@ -60,7 +91,8 @@ class Prompter:
         """Render the conversation; if need be and allowed without its oldest turns.
 
         held: conversations whose KV cache is at hand. What they spell gets their tokens.
-        Raises TemplateFailed, ContextFull, MessageTooLong, Unsupported, Cancelled.
+        Raises TemplateFailed, ContextFull, MessageTooLong, Unsupported, MediaUnsupported,
+        MediumUnreadable, Cancelled.
         """
         messages = request.messages
         if request.prompt is not None:
@@ -69,33 +101,37 @@ class Prompter:
             raise ValueError("there is no message to answer")
         kept = conversation.answer_room(self._size, request.max_tokens)
         whole = self._render(request, (), held, cancel)
-        if len(whole.tokens) <= self._size - kept:
+        if whole.length <= self._size - kept:
             return whole
         if request.overflow == "stop":
-            raise full(len(whole.tokens), kept, self._size)
+            raise full(whole.length, kept, self._size, counted=not whole.fewest)
         prompt = self._fitting(request, whole, kept, held, cancel)
-        if len(prompt.tokens) < self._size:
+        if prompt.length < self._size:
             return prompt
         pinned = conversation.pinned(messages)
         held_fast = sum(self._count(messages[at]) for at in pinned)
-        raise too_long(len(prompt.tokens), held_fast, self._size)
+        raise too_long(prompt.length, held_fast, self._size, counted=not prompt.fewest)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count what `write` would make of it. May be called while an answer is written."""
+        """Count what `write` would make of it. May be called while an answer is written.
+
+        Of what is surely too long, the figures are what it takes at least.
+        """
         kept = conversation.answer_room(self._size, request.max_tokens)
         if request.prompt is not None:
-            count = len(self._given(request.prompt))
+            count = self._too_long(request.prompt) or len(self._given(request.prompt))
             return Measured((), count, kept, self._size, (), count)
         whole = prompt = self._render(request, (), (), cancel)
-        if len(whole.tokens) > self._size - kept:
+        if whole.length > self._size - kept:
             prompt = self._fitting(request, whole, kept, (), cancel)
+        lengths = tuple(self._lengths(request.messages, whole.length))
         return Measured(
-            lengths=tuple(self._lengths(request.messages, len(whole.tokens))),
-            total=len(whole.tokens),
+            lengths=lengths,
+            total=max(whole.fewest, sum(lengths)) if whole.fewest else whole.length,
             kept=kept,
             context=self._size,
             left=prompt.left,
-            prompt=len(prompt.tokens),
+            prompt=prompt.length,
         )
 
     def remember(self, prompt: Prompt, answer: str, tokens: Sequence[int]) -> None:
@@ -111,6 +147,8 @@ class Prompter:
 
         Raises MessageTooLong, Unsupported.
         """
+        if fewest := self._too_long(given):
+            raise prompt_too_long(fewest, self._size, counted=False)
         tokens = self._given(given)
         if len(tokens) >= self._size:
             raise prompt_too_long(len(tokens), self._size)
@@ -141,10 +179,10 @@ class Prompter:
     ) -> Prompt:
         """Return the prompt without the turns that must leave, too long if none more may."""
         room, prompt = self._size - kept, whole
-        lengths = self._lengths(request.messages, len(whole.tokens))
+        lengths = self._lengths(request.messages, whole.length)
         for left in conversation.cuts(request.messages, lengths, room, self._size):
             prompt = self._render(request, left, held, cancel)
-            if len(prompt.tokens) <= room:
+            if prompt.length <= room:
                 break
         return prompt
 
@@ -155,12 +193,16 @@ class Prompter:
         held: Sequence[Sequence[int]],
         cancel: CancelToken | None,
     ) -> Prompt:
-        messages = conversation.without(request.messages, left)
+        kept = conversation.without(request.messages, left)
+        media = self._expanded(kept)
+        messages = [self._with_markers(message) for message in kept]
         tools = request.tools
         if request.tool_choice == "none" and self._dialect.call_token is None:
             tools = ()  # only one that begins with a token can be kept from asking for them
         rendered = self._dialect.render(messages, request.thinking, request.effort, tools, cancel)
-        tokens = self._tokens(rendered.text, held)
+        if fewest := self._too_long(rendered.text):
+            return Prompt(rendered, [], left, 0, fewest=fewest)
+        tokens = self._tokens(rendered.text, held, media)
         if not tokens:
             # llama.cpp ends the process when it is asked to go on from nothing.
             raise TemplateFailed(
@@ -168,7 +210,66 @@ class Prompter:
                 "The model's chat template makes an empty prompt of this conversation.",
                 "Write a message, or choose another model.",
             )
-        return Prompt(rendered, tokens, left, self._stable(rendered, tokens))
+        placed = self._placed(rendered.text, tokens, kept, media)
+        return Prompt(rendered, tokens, left, self._stable(rendered, tokens), placed)
+
+    def _expanded(self, messages: Sequence[Message]) -> dict[str, list[int]]:
+        """Return the tokens of all media, by their hashes."""
+        return {
+            medium.sha256: self._medium_tokens(medium)
+            for message in messages
+            for medium in message.media
+        }
+
+    def _medium_tokens(self, medium: Medium) -> list[int]:
+        if self._projector is None:
+            raise no_sense(medium.kind)
+        return self._projector.tokens(medium)
+
+    def _with_markers(self, message: Message) -> Message:
+        """Put a marker into the text for each medium, as its template knows of text alone.
+
+        Templates of families that see have their own words for a picture, but libmtmd writes those.
+        """
+        text = message.text
+        for medium in reversed(message.media):
+            marker = f"<media {self._nonce} {medium.sha256}>"
+            text = text[: medium.at] + marker + text[medium.at :]
+        return replace(message, text=text, media=())
+
+    def _placed(
+        self,
+        text: str,
+        tokens: Sequence[int],
+        messages: Sequence[Message],
+        media: Mapping[str, Sequence[int]],
+    ) -> tuple[PlacedMedium, ...]:
+        """Find where the media of a rendered conversation begin among its tokens."""
+        by_hash = {medium.sha256: medium for message in messages for medium in message.media}
+        placed: list[PlacedMedium] = []
+        at = 0
+        for digest in self._marked.findall(text):
+            its = media[digest]
+            first = next(place for place, token in enumerate(its) if is_cell(token))
+            at = tokens.index(its[first], at) - first
+            placed.append(PlacedMedium(by_hash[digest], at))
+            at += len(its)
+        if by_hash.keys() - {one.medium.sha256 for one in placed}:
+            raise template_failed(
+                "The model's chat template cannot be used with pictures or sounds.",
+                "It leaves them out of the prompt.",
+            )
+        return tuple(placed)
+
+    def _too_long(self, given: str | tuple[int, ...]) -> int:
+        """Return how many tokens a text has at least, if those are too many; 0 if it may fit.
+
+        To tokenise a million words takes seconds, and they would be refused all the same.
+        """
+        if not isinstance(given, str) or len(given) < max(_LONG, _FAR * self._size):
+            return 0
+        fewest = self._vocabulary.fewest(given)
+        return fewest if fewest > self._size else 0
 
     def _stable(self, rendered: RenderedPrompt, tokens: Sequence[int]) -> int:
         if not rendered.fades:
@@ -178,21 +279,36 @@ class Prompter:
         over = 0 if self._dialect.begins_with_marker(end) else 1
         return max(0, len(tokens) - len(self._vocabulary.tokenise(end)) - over)
 
-    def _tokens(self, text: str, held: Sequence[Sequence[int]]) -> list[int]:
+    def _tokens(
+        self, text: str, held: Sequence[Sequence[int]], media: Mapping[str, Sequence[int]]
+    ) -> list[int]:
         for known_text, known_tokens in tuple(self._known):
             rest = text.removeprefix(known_text)
             # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
             if text.startswith(known_text) and self._dialect.begins_with_marker(rest):
-                return known_tokens + self._vocabulary.tokenise(rest)
+                return known_tokens + self._tokenised(rest, media)
         begins = self._dialect.begins_with_marker
+        marks = [(found.span(), media[found[1]]) for found in self._marked.finditer(text)]
         at, spelt = 0, list[int]()
         for sequence in held:
-            count, end = spelled(text, sequence, self._vocabulary, begins)
+            count, end = spelled(text, sequence, self._vocabulary, begins, marks)
             if end > at:
                 at, spelt = end, list(sequence[:count])
         if at:
-            return spelt + self._vocabulary.tokenise(text[at:])
-        return self._vocabulary.whole_text(text)
+            return spelt + self._tokenised(text[at:], media)
+        return self._tokenised(text, media, whole=True)
+
+    def _tokenised(
+        self, text: str, media: Mapping[str, Sequence[int]], *, whole: bool = False
+    ) -> list[int]:
+        """Tokenise a text with media. whole: it is the beginning of what the model gets."""
+        first, *rest = self._marked.split(text)
+        vocabulary = self._vocabulary
+        tokens = vocabulary.whole_text(first) if whole else vocabulary.tokenise(first)
+        for digest, between in zip(rest[::2], rest[1::2], strict=True):
+            tokens += media[digest]
+            tokens += vocabulary.tokenise(between)
+        return tokens
 
     def _lengths(self, messages: Sequence[Message], total: int) -> list[int]:
         """Return the tokens of each message, with its even share of the template's own."""
@@ -201,11 +317,15 @@ class Prompter:
         return [text + markup for text in texts]
 
     def _count(self, message: Message) -> int:
-        """Count the tokens of a message once: a chat is measured again and again."""
+        """Count the tokens of a message once: a chat is measured again and again.
+
+        One that is too long by itself counts as what it has at least.
+        """
         text = message.text + "".join(it.name + it.arguments for it in message.calls)
         key = hash(text)
         if key not in self._counts:
             if len(self._counts) >= _MOST_COUNTS:
                 self._counts.clear()
-            self._counts[key] = len(self._vocabulary.tokenise(text))
-        return self._counts[key]
+            counted = self._too_long(text) or len(self._vocabulary.tokenise(text))
+            self._counts[key] = counted
+        return self._counts[key] + sum(len(self._medium_tokens(it)) for it in message.media)

@@ -28,6 +28,8 @@ from engines.text import amount
 from engines.types import MAX_DEPTH, LoadPlan
 
 LEAST_CONTEXT: Final = 512
+_TO_LOOK: Final = 2048
+"""Tokens of context without which a picture and an answer have no room."""
 ANYWAY_CONTEXT: Final = 2048
 """The context of a model that is loaded although none fits: enough for a short conversation."""
 _STEP: Final = 256
@@ -51,6 +53,14 @@ class DrafterFile:
 
     path: Path
     header: GgufHeader
+
+
+@dataclass(frozen=True)
+class ProjectorFile:
+    """A file with which a model sees or hears. size_bytes: what it takes of the memory, about."""
+
+    path: Path
+    size_bytes: int
 
 
 Sizes = Callable[[GgufHeader, LoadPlan, GgufHeader | None], Split]
@@ -99,8 +109,12 @@ def make_plan(
     load_options: LoadOptions,
     drafter: DrafterFile | None = None,
     sizes: Sizes = by_formula,
+    projector: ProjectorFile | None = None,
 ) -> LoadPlan:
     """Plan how to load the model. Whether that fits, `check` and `require_fit` say.
+
+    With its projector, if there is one, unless memory is short: that goes before all else, and
+    `projector_note` says so.
 
     A context the user asks for is taken as it is. Otherwise it is as long as the model was
     trained for, at most DEFAULT_CONTEXT, or less if memory is short. Where drafting ahead is what
@@ -114,8 +128,38 @@ def make_plan(
     require_loadable(path, header)
     if load_options.context is not None:
         _check_context(path, header, load_options.context)
-    judged = _Judged(header, hardware, sizes)
-    plain = _sized(judged, load_options, _bare(path, header, hardware, load_options), None)
+    if projector is None:
+        return _plan(path, header, hardware, load_options, drafter, sizes, None)
+    with_it = _plan(path, header, hardware, load_options, drafter, sizes, projector)
+    fit = check(header, hardware, with_it, _header_of(with_it, drafter), sizes, projector)
+    if fit.verdict != "no" and with_it.context >= min(_TO_LOOK, header.context_max):
+        return with_it
+    without = _plan(path, header, hardware, load_options, drafter, sizes, None)
+    return replace(
+        without,
+        projector_note="There is no memory left for its projector, so it takes no pictures or"
+        f" sounds: that needs {amount(projector.size_bytes)} more.",
+    )
+
+
+def _header_of(plan: LoadPlan, drafter: DrafterFile | None) -> GgufHeader | None:
+    """Return the header of the drafter that a plan has."""
+    return drafter.header if drafter is not None and plan.drafter is not None else None
+
+
+def _plan(
+    path: Path,
+    header: GgufHeader,
+    hardware: Hardware,
+    load_options: LoadOptions,
+    drafter: DrafterFile | None,
+    sizes: Sizes,
+    projector: ProjectorFile | None,
+) -> LoadPlan:
+    judged = _Judged(header, hardware, sizes, projector)
+    bare = _bare(path, header, hardware, load_options)
+    bare = replace(bare, projector=projector.path if projector is not None else None)
+    plain = _sized(judged, load_options, bare, None)
     if load_options.anyway and not judged.fits(plain, None):
         context = load_options.context or min(header.context_max, ANYWAY_CONTEXT)
         plain = replace(plain, context=context, mmap=True, repack=False)
@@ -188,12 +232,16 @@ class _Judged:
     header: GgufHeader
     hardware: Hardware
     sizes: Sizes
+    projector: ProjectorFile | None
+
+    def needed(self, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
+        return needed_by(self.header, plan, drafter, self.sizes, self.projector)
 
     def fits(self, plan: LoadPlan, drafter: GgufHeader | None) -> bool:
         return self.fit(plan, drafter).verdict != "no"
 
     def fit(self, plan: LoadPlan, drafter: GgufHeader | None) -> Fit:
-        return check(self.header, self.hardware, plan, drafter, self.sizes)
+        return check(self.header, self.hardware, plan, drafter, self.sizes, self.projector)
 
 
 def _sized(
@@ -258,7 +306,7 @@ def _placed(
 
     def on_cards(layers: int, experts: int) -> int:
         with_them = replace(plan, gpu_layers=layers, experts_in_ram=experts)
-        return judged.sizes(judged.header, with_them, drafter).gpu.total
+        return judged.needed(with_them, drafter).gpu.total
 
     space = sum(map(room, cards))
     layers, experts = place(
@@ -273,13 +321,10 @@ def check(
     plan: LoadPlan,
     drafter: GgufHeader | None = None,
     sizes: Sizes = by_formula,
-    projector: int = 0,
+    projector: ProjectorFile | None = None,
 ) -> Fit:
-    """Judge whether the plan's model, with its drafter, fits what is free now.
-
-    projector: what one takes that comes with the model, in bytes. It goes where the layers go.
-    """
-    needed = _with_projector(sizes(header, plan, drafter), projector, cards=plan.gpu_layers != 0)
+    """Judge whether the plan's model, with its drafter and projector, fits what is free now."""
+    needed = needed_by(header, plan, drafter, sizes, projector)
     available = hardware.memory.available_bytes
     cards = chosen(hardware, plan.devices) if plan.gpu_layers else ()
     space = sum(map(room, cards))
@@ -327,10 +372,20 @@ def judge_roughly(need: int, hardware: Hardware) -> Verdict:
     return "partial" if need <= space + available else "no"
 
 
-def _with_projector(split: Split, projector: int, *, cards: bool) -> Split:
-    if cards:
-        return replace(split, gpu=replace(split.gpu, projector=projector))
-    return replace(split, ram=replace(split.ram, projector=projector))
+def needed_by(
+    header: GgufHeader,
+    plan: LoadPlan,
+    drafter: GgufHeader | None,
+    sizes: Sizes,
+    projector: ProjectorFile | None,
+) -> Split:
+    """Say what a plan needs; its projector goes where the layers go."""
+    split = sizes(header, plan, drafter)
+    if projector is None or plan.projector is None:
+        return split
+    if plan.gpu_layers:
+        return replace(split, gpu=replace(split.gpu, projector=projector.size_bytes))
+    return replace(split, ram=replace(split.ram, projector=projector.size_bytes))
 
 
 def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: GgufHeader) -> str:
@@ -371,12 +426,13 @@ def require_fit(
     plan: LoadPlan,
     drafter: GgufHeader | None = None,
     sizes: Sizes = by_formula,
+    projector: ProjectorFile | None = None,
 ) -> None:
     """Refuse a plan that does not fit, with the numbers. Raises NotEnoughMemory.
 
     A plan that is to be loaded anyway is not refused.
     """
-    fit = check(header, hardware, plan, drafter, sizes)
+    fit = check(header, hardware, plan, drafter, sizes, projector)
     if fit.verdict != "no" or plan.anyway:
         return
     parts = fit.parts

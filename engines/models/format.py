@@ -21,7 +21,8 @@ class ListedModel(Protocol):
     """A model on the list, as far as its format has to know it.
 
     path: its file or its folder. served: its name at a server, where it has no files.
-    drafter: that was found for it, or comes with it. builtin: the model comes with the app.
+    drafter: that was found for it, or comes with it; projector: likewise. builtin: the model comes
+    with the app.
     context: tokens, where a server tells.
     """
 
@@ -33,6 +34,8 @@ class ListedModel(Protocol):
     def served(self) -> str: ...
     @property
     def drafter(self) -> Path | None: ...
+    @property
+    def projector(self) -> Path | None: ...
     @property
     def builtin(self) -> bool: ...
     @property
@@ -52,8 +55,8 @@ class ModelFacts:
     """The facts of a model for lists. Sizes are bytes, lengths tokens; 0 or empty: nobody says.
 
     mtp: what guesses ahead for it: "embedded" in its own files, "drafter" in another, or "none".
-    can: what its chat template lets it do; None where nobody knows. drafter: that other file or
-    folder, once it was looked for.
+    can: what its chat template and its projector let it do; None where nobody knows. drafter: that
+    other file or folder, once it was looked for.
     """
 
     architecture: str = ""

@@ -1,10 +1,11 @@
-"""Builds llama-server from the source package of the llama-cpp-python that Hearth is made for.
+"""Builds llama-server and llama-mtmd-cli from the source package of Hearth's llama-cpp-python.
 
 python tests/bench/build_server.py [--source DIR] [--dir DIR] [--jobs N]
 
 With the flags that run.py builds the engine's library with, so that both have the same kernels.
 --source names an unpacked source package; without it, pip fetches the one that
-installers/lock/native.txt pins. Takes 4 to 10 minutes on two cores, and prints the program's path.
+installers/lock/native.txt pins. Takes 4 to 10 minutes on two cores, and prints the programs' paths.
+llama-mtmd-cli is llama.cpp's own program for pictures and sounds.
 Needs a C++ compiler, and CMake and Ninja, which the development environment has.
 """
 
@@ -23,6 +24,7 @@ sys.path.insert(0, str(ROOT))
 import run  # noqa: E402
 
 PINNED = ROOT / "installers" / "lock" / "native.txt"
+PROGRAMS = ("llama-server", "llama-mtmd-cli")
 FLAGS = """
     -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON
     -DLLAMA_BUILD_COMMON=ON -DLLAMA_BUILD_TOOLS=ON -DLLAMA_BUILD_SERVER=ON
@@ -47,17 +49,17 @@ def fetch(folder: Path) -> Path:
     return source
 
 
-def build(source: Path, folder: Path, jobs: int) -> Path:
-    """The program. A build that was cut short goes on where it was."""
+def build(source: Path, folder: Path, jobs: int) -> list[Path]:
+    """The programs. A build that was cut short goes on where it was."""
     bin_folder = Path(sys.executable).parent
     environment = os.environ | {"PATH": os.pathsep.join([str(bin_folder), os.environ["PATH"]])}
     llama = source / "vendor" / "llama.cpp"
     for command in (
         ["cmake", "-G", "Ninja", "-S", str(llama), "-B", str(folder), *run.native_flags(), *FLAGS],
-        ["cmake", "--build", str(folder), "--target", "llama-server", "-j", str(jobs)],
+        ["cmake", "--build", str(folder), "--target", *PROGRAMS, "-j", str(jobs)],
     ):
         subprocess.run(command, env=environment, check=True)
-    return folder / "bin" / f"llama-server{run.EXE}"
+    return [folder / "bin" / f"{program}{run.EXE}" for program in PROGRAMS]
 
 
 def main() -> int:
@@ -68,7 +70,7 @@ def main() -> int:
     options = parser.parse_args()
     options.dir.mkdir(parents=True, exist_ok=True)
     source = options.source or fetch(options.dir)
-    print(build(source, options.dir / "build", options.jobs))
+    print(*build(source, options.dir / "build", options.jobs), sep="\n")
     return 0
 
 

@@ -10,13 +10,18 @@ from pytestqt.qtbot import QtBot
 
 from app.core.chats.answers import AnswerOptions
 from app.core.chats.conversation import StoredMessage
+from app.documents.reader import DocumentReader
 from app.presenters.branches import Branches
+from app.presenters.draft_files import DraftFiles
 from app.presenters.generation import Generation
 from app.presenters.reproducing import Reproducing
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import Tasks
 from app.presenters.waiting import WaitingMessages
+from app.services.documents import Documents
 from app.store.branches import BranchStore
+from app.store.documents import DocumentStore, FileCopies
+from app.store.drafts import DraftStore
 from app.store.settings_file import SettingsFile
 from app.store.waiting import WaitingStore
 from tests.support.services import Services
@@ -33,6 +38,7 @@ class Desk:
     branches: Branches
     waiting: WaitingMessages
     reproducing: Reproducing
+    files: DraftFiles
     ended: list[StoredMessage] = field(default_factory=list)
     told: list[StoredMessage] = field(default_factory=list)
     errors: list[Any] = field(default_factory=list)
@@ -80,9 +86,12 @@ def desk(qtbot: QtBot, services: Services, folder: Path) -> Desk:
     branches = Branches(BranchStore(services.database), generation, tasks)
     waiting = WaitingMessages(WaitingStore(services.database), generation, tasks)
     reproducing = Reproducing(services.chats, services.library, generation, tasks)
-    made = Desk(qtbot, services, tasks, generation, branches, waiting, reproducing)
+    documents = Documents(DocumentReader(), FileCopies(folder / "attachments"))
+    database = services.database
+    files = DraftFiles(DraftStore(database), DocumentStore(database), documents, tasks)
+    made = Desk(qtbot, services, tasks, generation, branches, waiting, reproducing, files)
     generation.ended.connect(made.ended.append)
     generation.crashed.connect(made.errors.append)
-    for part in (branches, waiting):
+    for part in (branches, waiting, files):
         part.failed.connect(made.errors.append)
     return made

@@ -10,6 +10,7 @@ from app.core.documents import (
     DocumentKind,
     Location,
     LocationKind,
+    PagePicture,
     Section,
 )
 
@@ -22,4 +23,35 @@ def attached(name: str, *pages: str) -> AttachedFile:
     of = DocumentKind.TEXT if len(pages) == 1 else DocumentKind.PDF
     return AttachedFile(
         name, Document(of, hashlib.sha256(content).hexdigest(), len(content), sections)
+    )
+
+
+def attached_picture(name: str, media: bytes, width: int = 4, height: int = 3) -> AttachedFile:
+    """A picture of which the engines get these bytes."""
+    digest = hashlib.sha256(media).hexdigest()
+    return AttachedFile(
+        name,
+        Document(
+            DocumentKind.IMAGE, digest, len(media), (), media=media, width=width, height=height
+        ),
+    )
+
+
+def attached_sound(name: str, media: bytes, seconds: float = 2.5) -> AttachedFile:
+    """A sound of which the engines get these bytes."""
+    digest = hashlib.sha256(media).hexdigest()
+    return AttachedFile(
+        name, Document(DocumentKind.AUDIO, digest, len(media), (), media=media, seconds=seconds)
+    )
+
+
+def attached_scan(name: str, *pages: bytes) -> AttachedFile:
+    """A scan, each of whose pages is a picture of these bytes."""
+    places = [Location(LocationKind.PAGE, at + 1) for at in range(len(pages))]
+    sections = tuple(Section(place, "") for place in places)
+    pictures = tuple(PagePicture(at, data, 4, 6) for at, data in enumerate(pages, 1))
+    digest = hashlib.sha256(b"".join(pages)).hexdigest()
+    scanned = tuple(it.number for it in pictures)
+    return AttachedFile(
+        name, Document(DocumentKind.PDF, digest, 1000, sections, scanned, pages=pictures)
     )

@@ -12,8 +12,10 @@ from typing import Literal
 
 from app.core.chats.conversation import OverflowPolicy, StoredMessage
 from app.core.chats.summary import ChatPrompt, Summary
+from app.core.documents import FileShare
 from engines import conversation
-from engines.types import Measured, Message, Role
+from engines.media import sound_seconds
+from engines.types import Measured, Medium, Message, Role
 
 Place = Literal["system", "summary", "message", "draft"]
 
@@ -30,6 +32,12 @@ _ENOUGH = 50
 _WORDS = 120
 """Characters by which a message is known again."""
 
+OF_A_PICTURE = 1000
+"""Tokens, between the 256 of Gemma and the 4,000 of Qwen for a large photo."""
+
+_OF_A_SECOND = 25
+"""Tokens of a second of sound: that many in Gemma, a few less in Qwen."""
+
 _MARKUP = 5
 """Tokens that a chat template writes around a message, about."""
 
@@ -39,7 +47,7 @@ class MeasuredMessage:
     """One message of the prompt, with its length in tokens.
 
     left: it would be left out. id: of the stored message, or "". words: how it begins. pinned: by
-    the user; others of its turn stay with it.
+    the user; others of its turn stay with it. files: the tokens among them that come from files.
     """
 
     place: Place
@@ -49,6 +57,22 @@ class MeasuredMessage:
     tokens: int
     left: bool = False
     pinned: bool = False
+    files: int = 0
+
+
+@dataclass(frozen=True)
+class FileUse:
+    """An attached file in the prompt.
+
+    tokens: of what is in. whole: of all of it, estimated where not all is in. share: how much of
+    its places is in. new: it goes with the next question.
+    """
+
+    sha256: str
+    share: FileShare
+    tokens: int
+    whole: int
+    new: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +82,8 @@ class ContextUse:
     total: of the prompt with all its parts. prompt: of what would really be asked. kept: room for
     the answer. context: of the model as it is loaded, 0 where a server does not tell; most: as it
     was trained. exact: counted by the loaded model, not estimated. summary: stands for `summed`,
-    messages that are not among the parts. bytes_per_token: of this chat's text.
+    messages that are not among the parts. bytes_per_token: of this chat's text. files: attached to
+    any of the messages.
     """
 
     parts: tuple[MeasuredMessage, ...]
@@ -73,6 +98,7 @@ class ContextUse:
     summed: tuple[MeasuredMessage, ...] = ()
     draft: str = ""
     bytes_per_token: float = BYTES_PER_TOKEN
+    files: tuple[FileUse, ...] = ()
 
     @property
     def room(self) -> int:
@@ -97,6 +123,14 @@ class ContextUse:
     def tokens_of(self, place: Place) -> int:
         """Count the tokens of the parts in a place that stay in the prompt."""
         return sum(it.tokens for it in self.parts if it.place == place and not it.left)
+
+    def tokens_of_files(self, place: Place | None = None) -> int:
+        """Count the tokens of files that are in; of all parts, or of those in a place."""
+        return sum(it.files for it in self.parts if not it.left and place in (None, it.place))
+
+    def file(self, sha256: str) -> FileUse | None:
+        """Return what is in of a file; None where it goes with no message."""
+        return next((it for it in self.files if it.sha256 == sha256), None)
 
     @property
     def pinned(self) -> int:
@@ -158,18 +192,25 @@ def use_of(
     draft: str = "",
     summary: Summary | None = None,
     summed: Sequence[StoredMessage] = (),
+    own: tuple[ChatPrompt, Measured] | None = None,
+    files: Sequence[FileUse] = (),
 ) -> ContextUse:
-    """Lay out the parts of a measured prompt; its last message may be the draft, not yet stored."""
+    """Lay out the parts of a measured prompt; its last message may be the draft, not yet stored.
+
+    own: the same prompt without the text of files, and measured, where some is in.
+    """
     left = set(measured.left) if policy == "leave_out" else set()
+    words, lengths = (own[0], own[1].lengths) if own else (prompt, measured.lengths)
     parts = tuple(
         MeasuredMessage(
             _place(prompt, at, summary),
             prompt.ids[at],
             message.role,
-            _beginning(message.text),
+            _beginning(words.messages[at].text),
             tokens,
             at in left,
-            message.pinned,
+            words.messages[at].pinned,
+            max(0, tokens - lengths[at]),
         )
         for at, (message, tokens) in enumerate(zip(prompt.messages, measured.lengths, strict=True))
     )
@@ -198,6 +239,7 @@ def use_of(
         ),
         draft=draft,
         bytes_per_token=ratio,
+        files=tuple(files),
     )
 
 
@@ -205,13 +247,23 @@ def estimate(
     messages: Sequence[Message], context: int, max_tokens: int | None, bytes_per_token: float
 ) -> Measured:
     """Estimate what `Engine.measure` would count, without a loaded model."""
-    lengths = [estimated_tokens(it.text, bytes_per_token) + _MARKUP for it in messages]
+    lengths = [
+        estimated_tokens(it.text, bytes_per_token) + _MARKUP + sum(map(medium_tokens, it.media))
+        for it in messages
+    ]
     kept = conversation.answer_room(context, max_tokens)
     left: tuple[int, ...] = ()
     if context and sum(lengths) > context - kept:
         left = conversation.cuts(messages, lengths, context - kept, context)[0]
     prompt = sum(lengths) - sum(lengths[at] for at in left)
     return Measured(tuple(lengths), sum(lengths), kept, context, left, prompt)
+
+
+def medium_tokens(medium: Medium) -> int:
+    """Estimate what a picture or a sound takes; each model has a number of its own."""
+    if medium.kind == "image":
+        return OF_A_PICTURE
+    return math.ceil((sound_seconds(medium.data) or 0.0) * _OF_A_SECOND)
 
 
 def estimated_tokens(text: str, bytes_per_token: float) -> int:

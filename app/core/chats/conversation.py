@@ -13,7 +13,7 @@ from engines.errors import EngineError, UserError
 
 if TYPE_CHECKING:
     from app.core.documents import Attachment, PromptSource
-    from engines.types import Message, MtpReport, Role
+    from engines.types import Medium, Message, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
 """streaming: being written now. stopped: by the user, or as it repeated itself. interrupted: by a
@@ -109,6 +109,13 @@ class StoredMessage:
         return self.state == "stopped" and reason == "repetition"
 
 
+@dataclass(frozen=True)
+class ToldMessage(StoredMessage):
+    """A message as a model is told it, in memory alone: with what its files show or play."""
+
+    media: tuple[Medium, ...] = ()
+
+
 def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[StoredMessage, ...]:
     """Return the path from the root to the leaf, oldest first; empty without a leaf."""
     by_id = {message.id: message for message in messages}
@@ -145,4 +152,10 @@ def as_message(message: StoredMessage) -> Message:
     """Turn a stored message into one for an engine."""
     from engines.types import Message
 
-    return Message(message.role, message.text, pinned=message.pinned, reasoning=message.reasoning)
+    return Message(
+        message.role,
+        message.text,
+        pinned=message.pinned,
+        reasoning=message.reasoning,
+        media=message.media if isinstance(message, ToldMessage) else (),
+    )

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.core.documents import Attachment
 
 
 @dataclass(frozen=True)
@@ -10,7 +14,7 @@ class Waiting:
     """A message of the user's that is sent after the answer that is being written.
 
     options: how it is to be answered, as JSON. created: seconds since 1970. after: the message that
-    it is to be sent after, on whichever branch that stands.
+    it is to be sent after, on whichever branch that stands. attachments: the files that go with it.
     """
 
     id: str
@@ -19,3 +23,4 @@ class Waiting:
     options: str
     created: float
     after: str | None
+    attachments: tuple[Attachment, ...] = ()

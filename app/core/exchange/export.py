@@ -11,7 +11,7 @@ from typing import Any, Literal
 from app.core.chats.chat import Chat
 from app.core.chats.conversation import StoredMessage, path_to
 from app.core.chats.tree import first_words
-from app.core.documents import Document
+from app.core.documents import Document, document_values
 
 ExportKind = Literal["md", "html", "pdf", "json"]
 """The kind of an export, and the ending of the file's name."""
@@ -162,7 +162,7 @@ def _value(
     chat: Chat, messages: Iterable[StoredMessage], folder: str, documents: Iterable[Document]
 ) -> dict[str, Any]:
     named = {"folder": folder} if folder else {}
-    texts = [asdict(document) for document in documents]
+    texts = [document_values(document) for document in documents]
     attached = {"documents": texts} if texts else {}
     told = [asdict(message) for message in messages]
     return {**asdict(chat), **named, **attached, "messages": told}

@@ -26,6 +26,17 @@ class Beside:
 
 
 @dataclass(frozen=True)
+class ProjectorOffer:
+    """A projector that a model's repository has, by the catalogue. size_bytes: about.
+
+    repo: with the quantisation of the model that is here, as owner/name:QUANT.
+    """
+
+    repo: str
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class Offer:
     """A recommended model, as its card shows it.
 

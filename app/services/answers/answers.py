@@ -14,7 +14,13 @@ from app.core.chats.conversation import (
     path_to,
 )
 from app.core.chats.summary import prompt_of
-from app.core.documents import AttachedFile, PromptSource, prompt_text, share_of
+from app.core.documents import (
+    AttachedFile,
+    Attachment,
+    PromptSource,
+    prompt_message,
+    share_of,
+)
 from app.core.knowledge import FoundPassage
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
@@ -24,6 +30,7 @@ from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
 from app.services.answers.grounding import Grounding, choose
 from app.services.answers.in_progress import AnswerInProgress, asked_of
+from app.services.answers.senses import ProjectorOf, expected_of, require_senses, taken_by
 from app.services.engines.lease import Lease
 from app.services.engines.load_options import load_options_of, unmet
 from app.services.engines.queue import Ticket, WaitListener
@@ -40,6 +47,7 @@ from engines.types import (
     EngineName,
     Event,
     Measured,
+    MediaKind,
     Message,
     MtpMode,
 )
@@ -66,7 +74,8 @@ class Answers:
     is here for several engines, the one that is to answer, both by what they are called; it is
     told how many answers are wanted now. why: the engine of a model was chosen, see `Ready`.
     local_fallback: the model that answers in a stored chat for which nobody has chosen one, by what
-    the usual model is called: another one where that runs on a server.
+    the usual model is called: another one where that runs on a server. projector_of: a model that
+    lacks the one with which it would see.
     """
 
     def __init__(
@@ -82,6 +91,7 @@ class Answers:
         prefer: Callable[[str, Settings, int], str] = lambda called, _settings, _count: called,
         why: Callable[[ModelEntry, Settings, int], str] = lambda _entry, _settings, _count: "",
         local_fallback: Callable[[str], str] = lambda usual: usual,
+        projector_of: ProjectorOf = lambda _entry: None,
     ) -> None:
         self._chats = chats
         self._library = library
@@ -93,6 +103,7 @@ class Answers:
         self._prefer = prefer
         self._why = why
         self._local_fallback = local_fallback
+        self._projector_of = projector_of
         self._anyway: set[str] = set()
         self._lock = threading.Lock()
         self._wanted = 0
@@ -119,18 +130,22 @@ class Answers:
                 path = path_to(self._chats.messages(answer.chat_id), answer.id)
                 prepared = self.prepare(settings, options, answer.chat_id)
                 system_prompt = prepared.settings.system_prompt
+                asked = [it for message in path[-2:] for it in message.attachments]
+                self._require_senses(asked, expected_of(prepared.entry), prepared)
                 with self._lease(prepared, progress, cancel, ticket) as model:
                     ready = self._ready(prepared, model)
                     yield writing.take(ready)
+                    taken = taken_by(ready.loaded)
+                    self._require_senses(asked, taken, prepared)
                     if not answer.sources:
                         chosen = self._collections(options, answer.chat_id)
                         found = self._grounding.passages(chosen, path[-2].text, cancel)
-                        files = self._grounding.untold(path)
+                        files = self._grounding.untold(path, taken)
                         if files or found:
                             grounded = self._ground(path, files, found, prepared, model, cancel)
                             path = (*path[:-1], replace(path[-1], sources=grounded.sources))
                             yield writing.take(grounded)
-                    path = self._grounding.told(path)
+                    path = self._grounding.told(path, taken=taken)
                     if prepared.settings.overflow == "compact":
                         prompt = yield from self._compacting.make_room(
                             model, path, system_prompt, prepared.request, cancel
@@ -191,11 +206,14 @@ class Answers:
         it is asked by another program. Its request says whether that is a guest.
         """
         request = prepared.request
+        attached = [file.attachment for file in files]
+        self._require_senses(attached, expected_of(prepared.entry), prepared)
         with (
             self._runtime.queue.join(guest=prepared.request.guest) as ticket,
             self._lease(prepared, progress, cancel, ticket, for_client=for_client) as model,
         ):
             yield self._ready(prepared, model)
+            self._require_senses(attached, taken_by(model.loaded), prepared)
             question = request.messages[-1].text if collections else ""
             found = self._grounding.passages(collections, question, cancel)
             if files or found:
@@ -360,12 +378,14 @@ class Answers:
         """Choose what of files and passages goes into the prompt of a path's answer."""
 
         def measure(sources: Sequence[PromptSource]) -> Measured:
-            told = self._grounding.told((*path[:-1], replace(path[-1], sources=tuple(sources))))
+            asked = (*path[:-1], replace(path[-1], sources=tuple(sources)))
+            told = self._grounding.told(asked, files, taken_by(model.loaded))
             prompt = prompt_of(told, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
         by_meaning = self._grounding.by_meaning(cancel)
-        sources = choose(path[-2].text, files, measure, found, by_meaning)
+        taken = taken_by(model.loaded)
+        sources = choose(path[-2].text, files, measure, taken, found, by_meaning)
         return self._told_of(files, sources)
 
     def _with_files(
@@ -382,13 +402,17 @@ class Answers:
         *before, question = request.messages
 
         def told(sources: Sequence[PromptSource]) -> ChatRequest:
-            text = prompt_text(question.text, sources, documents)
-            return replace(request, messages=(*before, replace(question, text=text)))
+            text, media = prompt_message(question.text, sources, documents)
+            moved = len(text) - len(question.text)
+            own = (replace(it, at=it.at + moved) for it in question.media)
+            asked = replace(question, text=text, media=(*media, *own))
+            return replace(request, messages=(*before, asked))
 
-        by_meaning = self._grounding.by_meaning(cancel)
-        sources = choose(
-            question.text, files, lambda it: model.measure(told(it), cancel), found, by_meaning
-        )
+        def measure(sources: Sequence[PromptSource]) -> Measured:
+            return model.measure(told(sources), cancel)
+
+        by_meaning, taken = self._grounding.by_meaning(cancel), taken_by(model.loaded)
+        sources = choose(question.text, files, measure, taken, found, by_meaning)
         return told(sources), self._told_of(files, sources)
 
     def _told_of(
@@ -403,6 +427,11 @@ class Answers:
         """Return the ids of the collections in which an answer is grounded."""
         chosen = options.collections
         return self._layers.collections(chat_id) if chosen is None else chosen
+
+    def _require_senses(
+        self, attachments: Sequence[Attachment], taken: frozenset[MediaKind], prepared: Prepared
+    ) -> None:
+        require_senses(attachments, taken, prepared.entry, self._projector_of)
 
     def _ready(self, prepared: Prepared, model: Lease) -> Ready:
         """Make the event for a loaded model, with notes on settings that have no effect on it."""

@@ -5,25 +5,26 @@ Of attached files all, or the passages that suit; of collections the passages th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from app.core.chats.conversation import StoredMessage
+from app.core.chats.conversation import StoredMessage, ToldMessage
 from app.core.documents import (
     PASSAGE,
+    SHOWN,
     AttachedFile,
     Document,
     Passage,
     PromptSource,
     passages,
-    prompt_text,
+    prompt_message,
 )
 from app.core.knowledge import fused
 from app.store.documents import DocumentStore
 from app.store.passages import find_passages
 from engines.memory.load_options import DEFAULT_CONTEXT
-from engines.types import Measured
+from engines.types import Measured, MediaKind
 
 if TYPE_CHECKING:
     from app.core.knowledge import FoundPassage
@@ -73,30 +74,53 @@ class Grounding:
         self._documents = documents
         self._knowledge = knowledge
 
-    def told(self, path: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
-        """Return a path whose questions hold what their answers were told of files.
+    def told(
+        self,
+        path: Sequence[StoredMessage],
+        known: Sequence[AttachedFile] = (),
+        taken: Container[MediaKind] = ("image", "audio"),
+    ) -> tuple[StoredMessage, ...]:
+        """Return a path whose questions hold what their answers were told and shown of files.
 
-        A question with a whole file stays in the prompt when others leave, as it is not told again.
+        A question with a whole text stays in the prompt when others leave, as it is not told again.
+        known: files that need not be looked up. taken: what the model sees or hears.
         """
         hashes = {source.document for message in path for source in message.sources}
         if not hashes:
             return tuple(path)
-        documents = self.documents(hashes)
+        documents = {file.document.sha256: file.document for file in known}
+        documents |= self.documents(hashes - documents.keys())
         found = []
         for message, after in zip(path, (*path[1:], None), strict=True):
             sources = after.sources if after is not None else ()
             if message.role != "user" or not sources:
                 found.append(message)
                 continue
-            text = prompt_text(message.text, sources, documents)
-            whole = any(not source.place for source in sources)
-            found.append(replace(message, text=text, pinned=message.pinned or whole))
+            text, media = prompt_message(message.text, sources, documents, taken)
+            whole = any(not it.place and it.origin not in SHOWN for it in sources)
+            told = ToldMessage(**vars(message), media=media) if media else message
+            found.append(replace(told, text=text, pinned=message.pinned or whole))
         return tuple(found)
 
-    def untold(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
-        """Return the files of a path that no answer before its last one was told as a whole."""
-        whole = {it.document for message in path[:-1] for it in message.sources if not it.place}
-        return self._files(path, whole)
+    def untold(
+        self, path: Sequence[StoredMessage], taken: Container[MediaKind] = ()
+    ) -> tuple[AttachedFile, ...]:
+        """Return the files of a path that no answer before its last one was told as a whole.
+
+        taken: what the model sees or hears. Pictures and sounds that it does not take are only
+        among them where they go with its last question: they would be nothing but in the way. What
+        a scan shows is untold to who has read that it shows something.
+        """
+        before = [it for message in path[:-1] for it in message.sources]
+        shown = {it.document for it in before if it.origin in SHOWN}
+        whole = {it.document for it in before if not it.place}
+        asked = {it.sha256 for message in path[-2:] for it in message.attachments}
+        return tuple(
+            file
+            for file in self._files(path, shown)
+            if (kind := file.document.kind.medium) is None or kind in taken or _hash(file) in asked
+            if _hash(file) not in whole or ("image" in taken and file.document.pages)
+        )
 
     def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
         """Return all files of a path, against which its answers can be held.
@@ -157,21 +181,67 @@ class Grounding:
         return tuple(AttachedFile(names[it], found[it]) for it in names if it in found)
 
 
+def _hash(file: AttachedFile) -> str:
+    return file.document.sha256
+
+
 def choose(
     question: str,
     files: Sequence[AttachedFile],
     measure: Measure,
+    taken: Container[MediaKind] = (),
     found: Sequence[FoundPassage] = (),
     by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
 ) -> tuple[PromptSource, ...]:
     """Choose what goes into a question's prompt. Raises what `measure` and `by_meaning` raise.
 
-    Whole files, if they fit with room for the answer; otherwise small ones whole, and of the others
-    the passages that suit the question by their words and their meaning, or the beginnings where
-    none does. Behind them, as many as fit of what was found in collections, the best first.
+    All pictures and sounds; whole texts, if they fit with room for the answer, otherwise small ones
+    whole, and of the others the passages that suit the question by their words and their meaning,
+    or the beginnings where none does; and to a model that sees, as many pages of scans as there is
+    room for. Behind them, as many as fit of what was found in collections, the best first.
     """
-    attached = _of_files(question, files, measure, by_meaning) if files else ()
+    attached = _attached(question, files, measure, taken, by_meaning) if files else ()
     return (*attached, *_of_collections(attached, found, measure)) if found else attached
+
+
+def _attached(
+    question: str,
+    files: Sequence[AttachedFile],
+    measure: Measure,
+    taken: Container[MediaKind],
+    by_meaning: ByMeaning,
+) -> tuple[PromptSource, ...]:
+    """Choose what of attached files goes into a prompt."""
+    shown = tuple(source for file in files for source in _shown(file))
+    scans = [file for file in files if "image" in taken and file.document.pages]
+    read = [
+        file
+        for file in files
+        if file.document.medium is None and not (file in scans and file.document.is_scan)
+    ]
+    words: tuple[PromptSource, ...] = ()
+    if read:
+        words = _of_files(question, read, lambda it: measure((*it, *shown)), by_meaning)
+    pages = [page for file in scans for page in _pages(file)]
+    while pages:
+        measured = measure((*words, *pages, *shown))
+        if not measured.context or measured.total <= measured.context - measured.kept:
+            break
+        del pages[len(pages) - max(1, len(pages) // 8) :]
+    return (*words, *pages, *shown)
+
+
+def _shown(file: AttachedFile) -> Iterator[PromptSource]:
+    """Yield the source of a picture or sound."""
+    for origin, kind in SHOWN.items():
+        if file.document.kind.medium == kind:
+            yield PromptSource(origin, file.name, _hash(file))
+
+
+def _pages(file: AttachedFile) -> Iterator[PromptSource]:
+    """Yield the pages of a scan, as pictures."""
+    for page in file.document.pages:
+        yield PromptSource("picture", file.name, _hash(file), page.number)
 
 
 def _of_collections(
@@ -210,6 +280,7 @@ def _length(source: PromptSource) -> int:
 def _of_files(
     question: str, files: Sequence[AttachedFile], measure: Measure, by_meaning: ByMeaning
 ) -> tuple[PromptSource, ...]:
+    """Choose what of files with text goes into a prompt."""
     whole = tuple(_whole(file) for file in files)
     empty = measure(())
     context = empty.context or DEFAULT_CONTEXT

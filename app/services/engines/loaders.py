@@ -158,10 +158,14 @@ class LlamaLoader:
         return self.engine.load(load.plan(load_options, cancel), progress, cancel)
 
     def judge(self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken) -> FitReport:
+        from app.services.models.fitting import projector_file
         from engines.models.gguf.header import read_header
 
         header = read_header(entry.path)
-        return self._fitting().report(entry.path, header, load_options, entry.drafter, cancel)
+        projector = projector_file(entry.projector)
+        return self._fitting().report(
+            entry.path, header, load_options, entry.drafter, cancel, projector
+        )
 
     def context(self, _entry: ModelEntry, load_options: LoadOptions) -> int | None:
         return load_options.context

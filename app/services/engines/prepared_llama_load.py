@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.core.models.entry import ModelEntry
-from app.services.models.fitting import Fitting, Judgement, paired
+from app.services.models.fitting import Fitting, Judgement, paired, projector_file
 from engines.cancel import CancelToken
 from engines.memory.load_options import LoadOptions
 from engines.memory.planner import require_fit
@@ -32,19 +32,22 @@ class PreparedLlamaLoad:
         self._advise = advise
         self._header = read_header(entry.path)
         self._drafter, self._trouble = paired(self._header, entry.drafter)
+        self._projector = projector_file(entry.projector)
         self._judged: Judgement | None = None
 
     def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LoadPlan:
         header = self._header
         if load_options.gpu_layers != 0:
             self._ready(load_options.devices, cancel)
-        judged = self._fitting.judge(self._path, header, load_options, self._drafter, cancel)
+        judged = self._fitting.judge(
+            self._path, header, load_options, self._drafter, cancel, self._projector
+        )
         plan = judged.plan
         if self._trouble and load_options.mtp:
             plan = replace(plan, mtp_note=self._trouble)
         elif plan.mtp_note == mtp_advice(header):
             plan = replace(plan, mtp_note=self._advise(header))
-        require_fit(header, judged.hardware, plan, judged.drafter, judged.sizes)
+        require_fit(header, judged.hardware, plan, judged.drafter, judged.sizes, judged.projector)
         self._judged = judged
         return plan
 

@@ -29,12 +29,14 @@ from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.placement import share_on_cards
 from engines.memory.planner import (
     DrafterFile,
+    ProjectorFile,
     Sizes,
     by_formula,
     check,
     corrected,
     judge_roughly,
     make_plan,
+    needed_by,
     with_more,
 )
 from engines.models.gguf.header import GgufHeader, read_header
@@ -59,7 +61,8 @@ _MOMENT_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Judgement:
-    """A plan with what it needs. drafter: the header of its drafter.
+    """A plan with what it needs. drafter: the header of its drafter. projector: that comes with the
+    model, whether the plan has it or not.
 
     hardware: the computer as it was found. sizes: what the plan needs, with what was learnt.
     buffers: what the library says that it would allocate, None where the formula stands in, and
@@ -70,6 +73,7 @@ class Judgement:
     plan: LoadPlan
     header: GgufHeader
     drafter: GgufHeader | None
+    projector: ProjectorFile | None
     hardware: Hardware
     sizes: Sizes
     fit: Fit
@@ -117,6 +121,7 @@ class Fitting:
         load_options: LoadOptions,
         drafter: Path | None = None,
         cancel: CancelToken | None = None,
+        projector: ProjectorFile | None = None,
     ) -> FitReport:
         """Judge a model. Raises EngineError if it is no chat model, or options cannot be met.
 
@@ -124,7 +129,7 @@ class Fitting:
         """
         pair, _ = paired(header, drafter)
         cancel = cancel or CancelToken()
-        judged = self.judge(path, header, load_options, pair, cancel, sure=0.0)
+        judged = self.judge(path, header, load_options, pair, cancel, projector, sure=0.0)
         last = self._loads.last(str(path))
         return FitReport(
             fit=judged.fit,
@@ -143,6 +148,7 @@ class Fitting:
         load_options: LoadOptions,
         drafter: DrafterFile | None,
         cancel: CancelToken,
+        projector: ProjectorFile | None = None,
         *,
         sure: float = _SURE,
     ) -> Judgement:
@@ -159,8 +165,8 @@ class Fitting:
         gap = 0, 0
         for _ in range(_ROUNDS):
             sizes = corrected(*gap)
-            plan, more = self._plan(path, header, hardware, load_options, drafter, gap)
-            fit = check(header, hardware, plan, its, sizes)
+            plan, more = self._plan(path, header, hardware, load_options, drafter, projector, gap)
+            fit = check(header, hardware, plan, its, sizes, projector)
             needed = sizes(header, plan, its)
             if fit.need_bytes < sure * fit.have_bytes:
                 buffers = self._sizer.known(plan)
@@ -184,14 +190,18 @@ class Fitting:
                 break
             gap = exact
         sizes = _fixed(needed, more)
-        fit = check(header, hardware, plan, its, sizes)
-        return Judgement(plan, header, its, hardware, sizes, fit, needed, buffers, why_not)
+        fit = check(header, hardware, plan, its, sizes, projector)
+        return Judgement(
+            plan, header, its, projector, hardware, sizes, fit, needed, buffers, why_not
+        )
 
     def record(self, judged: Judgement, loaded: LoadedModel) -> None:
         """Remember what a load took, to learn from it."""
         if loaded.buffers is None or (judged.plan.gpu_layers and loaded.device == "CPU"):
             return  # nothing was told, or it came to lie elsewhere than was judged
         plan, real, need = judged.plan, loaded.buffers.total, judged.needed.parts.total
+        # Its memory is not among what llama.cpp tells, but is what the process grows by.
+        beside = judged.projector.size_bytes if judged.projector and plan.projector else 0
         by_sum = need - overhead_bytes(judged.header, min(plan.batch, plan.context))
         load = LoadRecord(
             model=str(plan.model),
@@ -203,9 +213,11 @@ class Fitting:
             exact=judged.buffers is not None,
             predicted_bytes=by_sum if judged.buffers is None else judged.buffers.total,
             real_bytes=real,
-            need_bytes=need,
+            need_bytes=need + beside,
             # What the process grew by says nothing of a graphics card.
-            used_bytes=real if plan.gpu_layers else max(real, loaded.grown_bytes or 0),
+            used_bytes=beside + real
+            if plan.gpu_layers
+            else max(beside + real, loaded.grown_bytes or 0),
             when=time.time(),
         )
         try:
@@ -239,19 +251,21 @@ class Fitting:
         hardware: Hardware,
         load_options: LoadOptions,
         drafter: DrafterFile | None,
+        projector: ProjectorFile | None,
         gap: tuple[int, int],
     ) -> tuple[LoadPlan, int]:
         """Make a plan, and say what past loads taught that it needs beyond all sums."""
         its = drafter.header if drafter else None
         sizes = corrected(*gap)
-        plan = make_plan(path, header, hardware, load_options, drafter, sizes)
-        device = check(header, hardware, plan, its, sizes).device
-        more = self._learnt(plan, device, sizes(header, plan, its).parts.total)
+        plan = make_plan(path, header, hardware, load_options, drafter, sizes, projector)
+        device = check(header, hardware, plan, its, sizes, projector).device
+        need = needed_by(header, plan, its, sizes, projector).parts.total
+        more = self._learnt(plan, device, need)
         if not more:
             return plan, 0
         ram, card = gap
         sizes = corrected(ram, card + more) if plan.gpu_layers else corrected(ram + more, card)
-        return make_plan(path, header, hardware, load_options, drafter, sizes), more
+        return make_plan(path, header, hardware, load_options, drafter, sizes, projector), more
 
     def _learnt(self, plan: LoadPlan, device: str, need: int) -> int:
         same = self._loads.last_of(plan)
@@ -281,6 +295,14 @@ def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, s
     return DrafterFile(path, header), ""
 
 
+def projector_file(path: Path | None) -> ProjectorFile | None:
+    """Describe a projector by its file; None where there is none, or it is gone."""
+    try:
+        return ProjectorFile(path, path.stat().st_size) if path is not None else None
+    except OSError:
+        return None
+
+
 def _fixed(needed: Split, more: int) -> Sizes:
     """Return sizes that are this need and so much more, whatever is asked."""
 
@@ -296,6 +318,8 @@ def _sentences(judged: Judgement, last: LoadRecord | None) -> tuple[str, ...]:
         found.append("Loaded anyway, it is read from the disk again and again, and is very slow.")
     if judged.plan.mtp_note and judged.fit.verdict != "no":
         found.append(judged.plan.mtp_note)
+    if judged.plan.projector_note and judged.fit.verdict != "no":
+        found.append(judged.plan.projector_note)
     if judged.why_not:
         found.append(f"This is an estimate. {judged.why_not}")
     if last is not None:

@@ -12,6 +12,7 @@ from app.core.models.entry import RESERVED, ModelEntry
 from app.core.models.quantisations import quantisation_of, same_label
 from app.core.network.servers import short_name
 from app.services.models.collection.collection import Collection
+from app.services.models.collection.files import projector_beside
 from app.services.models.collection.found import FoundModel, Inode, require_text
 from app.services.models.collection.hashing import real
 from app.store.file_hashes import FileHash
@@ -127,14 +128,27 @@ class ModelIndex:
         """A file or a folder that is on no list."""
         require_text(path)
         its = self._formats.at(path)
-        return ModelEntry(str(path), its.name(path), path, parts=its.parts(path), engine=its.engine)
+        return ModelEntry(
+            str(path),
+            its.name(path),
+            path,
+            parts=its.parts(path),
+            engine=its.engine,
+            projector=projector_beside(path),
+        )
 
     def _joined(self, added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
         """Join an added model with what is known of the same file where it was found."""
         its = self._formats.at(added.path)
         parts = its.parts(added.path)
         if twin is None:
-            return replace(added, engine=its.engine, parts=parts, size_bytes=sum(map(_size, parts)))
+            return replace(
+                added,
+                engine=its.engine,
+                parts=parts,
+                size_bytes=sum(map(_size, parts)),
+                projector=projector_beside(added.path),
+            )
         return replace(
             twin,
             id=added.id,

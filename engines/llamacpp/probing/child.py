@@ -7,6 +7,7 @@ the same code. Each stage of its work has a time limit that holds even while Pyt
 from __future__ import annotations
 
 import faulthandler
+import struct
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -34,7 +35,7 @@ from engines.llamacpp.probing.protocol import (
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
 from engines.models.gguf.header import read_header
-from engines.types import ChatRequest, LoadPlan, Message, Sampling
+from engines.types import ChatRequest, LoadPlan, MediaKind, Medium, Message, Sampling
 
 CHECKED_BYTES: Final = 2 << 30
 """Files up to this size have every value of their tensors checked, not only their structure.
@@ -55,8 +56,8 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
     header = read_header(plan.model)
     if header.kind == "chat":
         _try_template(header.chat_template)
-    drafter_bytes = plan.drafter.stat().st_size if plan.drafter else 0
-    limit = stage_limit(header.size_bytes + drafter_bytes) + shaders_limit(plan)
+    beside = sum(path.stat().st_size for path in (plan.drafter, plan.projector) if path)
+    limit = stage_limit(header.size_bytes + beside) + shaders_limit(plan)
     begin(LOAD, limit)
     small = replace(
         plan,
@@ -89,6 +90,36 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
             for adapter in (None, *engine.adapters):
                 for _ in engine.chat(replace(request, adapter=adapter), CancelToken()):
                     pass
+            media = (*([_picture()] if loaded.sees else []), *([_sound()] if loaded.hears else []))
+            for medium in media:
+                message = Message("user", "Hello", media=(medium,))
+                for _ in engine.chat(replace(request, messages=(message,)), CancelToken()):
+                    pass
+
+
+def _picture() -> Medium:
+    """Make a small grey picture, a BMP."""
+    side = 64
+    pixels = bytes([128]) * (3 * side * side)
+    head = struct.pack("<2sIHHI", b"BM", 54 + len(pixels), 0, 0, 54)
+    shape = struct.pack("<IiiHHIIiiII", 40, side, side, 1, 24, 0, len(pixels), 0, 0, 0, 0)
+    return _medium("image", head + shape + pixels)
+
+
+def _sound() -> Medium:
+    """Make a second of silence, a WAV."""
+    rate = 16_000
+    samples = bytes(2 * rate)
+    shape = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16)
+    data = struct.pack("<4sI", b"data", len(samples)) + samples
+    head = struct.pack("<4sI4s", b"RIFF", 4 + len(shape) + len(data), b"WAVE")
+    return _medium("audio", head + shape + data)
+
+
+def _medium(kind: MediaKind, data: bytes) -> Medium:
+    from hashlib import sha256
+
+    return Medium(kind, data, sha256(data).hexdigest())
 
 
 class _NothingMeasured(CostBook):

@@ -51,7 +51,8 @@ def write_plan(plan: LoadPlan) -> str:
 def read_plan(text: str) -> LoadPlan:
     fields = json.loads(text)
     fields["model"] = Path(fields["model"])
-    fields["drafter"] = Path(fields["drafter"]) if fields["drafter"] else None
+    for beside in ("drafter", "projector"):
+        fields[beside] = Path(fields[beside]) if fields[beside] else None
     fields["devices"] = tuple(fields["devices"])
     fields["adapters"] = tuple(Adapter(it["name"], Path(it["path"])) for it in fields["adapters"])
     return LoadPlan(**fields)

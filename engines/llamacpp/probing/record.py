@@ -25,7 +25,7 @@ Stamps = tuple[tuple[int, int], ...]
 
 
 def files_of(plan: LoadPlan) -> Iterator[Path]:
-    """Yield the files that the plan loads: the model, its further parts, drafter, adapters."""
+    """Yield the files that a plan loads: model, its further parts, drafter, projector, adapters."""
     yield plan.model
     if found := _PART.search(plan.model.name):
         for part in range(2, int(found[1]) + 1):
@@ -33,6 +33,8 @@ def files_of(plan: LoadPlan) -> Iterator[Path]:
             yield plan.model.with_name(name)
     if plan.drafter:
         yield plan.drafter
+    if plan.projector:
+        yield plan.projector
     # One that is gone is told of when it is loaded, and keeps no model from answering.
     yield from (adapter.path for adapter in plan.adapters if adapter.path.is_file())
 

@@ -11,6 +11,7 @@ from engines.mtp_words import ahead, looked_up, times
 from engines.types import MtpKind
 
 OFF = "MTP is off, as chosen."
+BEHIND_MEDIA = "MTP is off for this answer: what guesses ahead knows no pictures and no sounds."
 TOO_FAST = "This model answers so fast that guessing ahead would not help."
 _ONCE_MORE = 1.02
 """Gains below this are within what a measurement can tell."""

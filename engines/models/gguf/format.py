@@ -20,6 +20,7 @@ from engines.models.format import (
 from engines.models.gguf.header import GgufHeader, read_header, read_template, require_loadable
 from engines.models.gguf.headers import Headers
 from engines.models.gguf.reader import Value, read_start
+from engines.models.gguf.senses import senses
 from engines.models.pairing import (
     best,
     may_draft,
@@ -29,7 +30,7 @@ from engines.models.pairing import (
     require_pair,
     require_runnable,
 )
-from engines.types import EngineName, MtpKind
+from engines.types import Ability, EngineName, MtpKind
 
 PART: Final = re.compile(
     r"^(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$", re.IGNORECASE
@@ -71,7 +72,7 @@ class GgufFormat(ModelFormat):
             header.context_max,
             header.size_bytes,
             _own_mtp(header),
-            can=header.can,
+            can=_abilities(header.can, model),
         )
 
     def details(self, model: ListedModel) -> FileDetails:
@@ -88,7 +89,7 @@ class GgufFormat(ModelFormat):
             context_max=header.context_max,
             size_bytes=header.size_bytes,
             mtp=_own_mtp(header),
-            can=header.can,
+            can=_abilities(header.can, model),
             title=header.name,
             made_by=_text(values, general.ORGANIZATION) or _text(values, general.AUTHOR),
             licence=_text(values, general.LICENSE),
@@ -208,6 +209,11 @@ def parts_of(path: Path) -> tuple[Path, ...]:
         path.with_name(f"{part['stem']}-{number:05}-of-{part['count']}{path.suffix}")
         for number in range(1, int(part["count"]) + 1)
     )
+
+
+def _abilities(by_template: tuple[Ability, ...], model: ListedModel) -> tuple[Ability, ...]:
+    """Return what a model can do; one that does not chat sees for nobody."""
+    return (*by_template, *senses(model.projector)) if "chat" in by_template else by_template
 
 
 def _own_mtp(header: GgufHeader) -> MtpKind:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import zipfile
+import zlib
 from pathlib import Path
+from random import Random
 
 import pytest
 from openpyxl import Workbook
+from PIL import Image
 
 from app.core.errors import DocumentNotRead
 from app.documents.faults import Fault
@@ -18,6 +22,7 @@ from app.documents.reader import DocumentReader, refused
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from tests.app.documents import made_documents as made
+from tests.support import made_media as media
 
 
 def fault_of(path: Path, limits: Limits | None = None) -> Fault:
@@ -67,8 +72,78 @@ def test_a_book_with_encrypted_fonts_can_be_read(tmp_path: Path) -> None:
     assert DocumentReader().read(path, CancelToken()).text == "x"
 
 
-def test_a_picture_is_named_as_one(tmp_path: Path) -> None:
-    assert fault_of(written(tmp_path / "a.txt", b"\x89PNG\r\n\x1a\n" + bytes(9))) is Fault.PICTURE
+@pytest.mark.parametrize(
+    "beginning", [b"\0\0\0\x18ftypheic", b"\0\0\0\x0cJXL \r\n", b"8BPS\0\1", b"\0\0\1\0\1\0"]
+)
+def test_a_picture_of_another_kind_is_named_as_one(tmp_path: Path, beginning: bytes) -> None:
+    assert fault_of(written(tmp_path / "a.txt", beginning + bytes(99))) is Fault.PICTURE
+
+
+PICTURES = {
+    form: media.written(media.noise(120, 90), form)
+    for form in ("JPEG", "PNG", "GIF", "BMP", "WEBP", "TIFF", "AVIF")
+}
+
+
+@pytest.mark.parametrize("form", PICTURES)
+@pytest.mark.parametrize("kept", [20, 0.1, 0.6])
+def test_a_picture_that_breaks_off_is_damaged(tmp_path: Path, form: str, kept: float) -> None:
+    data = PICTURES[form]
+    path = written(tmp_path / "a", data[: int(kept if kept > 1 else len(data) * kept)])
+    assert fault_of(path) is Fault.DAMAGED
+
+
+@pytest.mark.parametrize("form", PICTURES)
+def test_a_picture_with_bytes_that_are_wrong_ends_with_a_sentence(
+    tmp_path: Path, form: str
+) -> None:
+    random = Random(form)
+    told = {refused("", it).why for it in (Fault.DAMAGED, Fault.PIXELS)}
+    for number in range(6):
+        data = bytearray(PICTURES[form])
+        for _ in range(40):
+            data[random.randrange(12, len(data))] = random.randrange(256)
+        path = written(tmp_path / f"{number}", bytes(data))
+        with contextlib.suppress(DocumentNotRead):
+            assert DocumentReader().read(path, CancelToken()).media
+            continue
+        with pytest.raises(DocumentNotRead) as raised:
+            DocumentReader().read(path, CancelToken())
+        assert raised.value.why in told
+
+
+@pytest.mark.parametrize("form", ["PNG", "GIF", "BMP", "TIFF"])
+def test_a_picture_with_more_pixels_than_are_read_is_refused_unread(
+    tmp_path: Path, form: str
+) -> None:
+    if form in {"GIF", "BMP"}:  # whose sizes stand where they are declared
+        data = bytearray(PICTURES[form])
+        place, length = (6, 2) if form == "GIF" else (18, 4)
+        for at in (place, place + length):
+            data[at : at + length] = (60_000).to_bytes(length, "little")
+    else:
+        picture = Image.new("1", (30_000, 30_000))
+        data = bytearray(media.written(picture, form, compression="packbits"))
+    path = written(tmp_path / "a", bytes(data))
+    assert path.stat().st_size < 120_000_000
+    assert fault_of(path) is Fault.PIXELS
+
+
+def test_a_picture_that_fills_the_memory_is_refused(tmp_path: Path) -> None:
+    picture = media.written(Image.new("L", (13_000, 13_000)).convert("RGB"), "PNG")
+    assert len(picture) < 3 << 20
+    limits = Limits(memory_bytes=256 << 20)
+    assert fault_of(written(tmp_path / "a", picture), limits) is Fault.NO_MEMORY
+
+
+def test_a_profile_that_unpacks_without_end_is_not_unpacked(tmp_path: Path) -> None:
+    bomb = zlib.compress(bytes(400 << 20), 9)
+    content = b"a\0\0" + bomb
+    crc = zlib.crc32(b"iCCP" + content).to_bytes(4, "big")
+    chunk = len(content).to_bytes(4, "big") + b"iCCP" + content + crc
+    data = PICTURES["PNG"]
+    path = written(tmp_path / "a", data[:33] + chunk + data[33:])
+    assert fault_of(path) is Fault.DAMAGED
 
 
 def test_a_program_is_not_taken_for_text(tmp_path: Path) -> None:

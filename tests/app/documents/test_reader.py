@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from datetime import date
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 from openpyxl import Workbook
+from PIL import Image
 
 from app.core.documents import Document, DocumentKind, Location, LocationKind, Section, TextSpan
+from app.documents.limits import Limits
 from app.documents.reader import DocumentReader
 from engines.cancel import CancelToken
 from tests.app.documents import made_documents as made
@@ -95,6 +98,17 @@ def test_a_scan_is_named_as_one(tmp_path: Path) -> None:
     document = read(made.pdf(tmp_path / "a.pdf", [[], []]))
     assert document.is_scan
     assert document.scanned == (1, 2)
+
+
+def test_the_first_pages_of_a_scan_are_kept_as_pictures(tmp_path: Path) -> None:
+    path = made.pdf(tmp_path / "a.pdf", [[], ["Text"], [], []])
+    document = DocumentReader(Limits(pages=2, page_pixels=10_000)).read(path, CancelToken())
+    assert document.scanned == (1, 3, 4)
+    assert [it.number for it in document.pages] == [1, 3]
+    for page in document.pages:
+        picture = Image.open(io.BytesIO(page.data), formats=["JPEG"])
+        assert picture.size == (page.width, page.height)
+        assert 9_000 < page.width * page.height < 11_000
 
 
 def test_a_page_that_is_a_picture_is_told_among_others(tmp_path: Path) -> None:

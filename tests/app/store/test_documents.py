@@ -11,15 +11,19 @@ from pathlib import Path
 import pytest
 
 from app.core.chats.conversation import StoredMessage
+from app.core.documents import AttachedFile
 from app.store.branches import BranchStore
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.documents import YOUNG_S, DocumentStore, FileCopies
 from app.store.memory_database import MemoryDatabase
-from tests.support.attached import attached
+from tests.support.attached import attached, attached_picture, attached_scan, attached_sound
 
 PLAN = attached("plan.txt", "The oven takes 250 degrees.")
 BOOK = attached("book.pdf", "One", "Two", "")
+PHOTO = attached_picture("photo.jpg", b"\xff\xd8\xff photo", 640, 480)
+SONG = attached_sound("song.mp3", b"ID3 song", 61.5)
+SCAN = attached_scan("scan.pdf", b"page one", b"page two")
 
 
 def kept(database: Database) -> set[str]:
@@ -33,6 +37,22 @@ def test_a_question_has_its_files(chats: ChatStore, database: Database) -> None:
     assert [(it.name, it.places) for it in stored.attachments] == [("plan.txt", 1), ("book.pdf", 3)]
     found = DocumentStore(database).documents([PLAN.document.sha256, "f" * 64])
     assert found == {PLAN.document.sha256: PLAN.document}
+
+
+@pytest.mark.parametrize("file", [PHOTO, SONG, SCAN])
+def test_pictures_and_sounds_lie_in_the_database(
+    chats: ChatStore, database: Database, file: AttachedFile
+) -> None:
+    question, answer = chats.ask(None, "What is it?", files=[file])
+    assert question.attachments == (file.attachment,)
+    assert chats.path(answer.chat_id)[0] == question
+    assert chats.documents(answer.chat_id) == [file.document]
+    chats.ask(answer.chat_id, "And now?", files=[file])
+    assert chats.documents(answer.chat_id) == [file.document], "the same again is kept once"
+    chats.delete(answer.chat_id)
+    chats.purge(answer.chat_id)
+    with database.read() as db:
+        assert db.execute("SELECT count(*) FROM media").fetchone()[0] == 0
 
 
 def test_a_chat_that_begins_with_files_alone_is_called_after_them(chats: ChatStore) -> None:

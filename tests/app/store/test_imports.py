@@ -19,7 +19,7 @@ from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folders import FolderStore
 from app.store.imports import ImportStore
-from tests.support.attached import attached
+from tests.support.attached import attached, attached_picture, attached_scan, attached_sound
 from tests.support.foreign_chats import chatgpt_chat
 
 
@@ -68,6 +68,30 @@ def test_nothing_is_kept_of_an_import_that_fails(database: Database) -> None:
         ImportStore(database).add([one, broken])
     assert ChatStore(database).chats() == []
     assert FolderStore(database).folders() == []
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        attached_picture("photo.jpg", b"\xff\xd8\xff photo"),
+        attached_sound("song.mp3", b"ID3 song"),
+        attached_scan("scan.pdf", b"page one", b"page two"),
+    ],
+)
+def test_attached_pictures_and_sounds_come_back(
+    database: Database, tmp_path: Path, file: AttachedFile
+) -> None:
+    chats = ChatStore(database)
+    question, _ = chats.ask(None, "What is it?", files=[file])
+    chat = chats.chat(question.chat_id)
+    text = as_json(chat, chats.messages(chat.id), "", chats.documents(chat.id))
+    (read,) = chats_in(text)[1]
+    assert isinstance(read, ReadyChat)
+    elsewhere = Database(tmp_path / "elsewhere.db")
+    ImportStore(elsewhere).add([read])
+    assert ChatStore(elsewhere).documents(chat.id) == [file.document]
+    assert ChatStore(elsewhere).path(chat.id)[0].attachments == (file.attachment,)
+    elsewhere.close()
 
 
 def test_attached_files_come_back_with_their_text(database: Database, tmp_path: Path) -> None:

@@ -11,7 +11,12 @@ from app.core.errors import ChatNotFound, NotWaiting
 from app.store.branches import BranchStore
 from app.store.chats import ChatStore
 from app.store.db import Database
+from app.store.documents import DocumentStore
+from app.store.drafts import DraftStore
 from app.store.waiting import WaitingStore
+from tests.support.attached import attached
+
+PLAN = attached("plan.txt", "The oven takes 250 degrees.")
 
 
 @pytest.fixture
@@ -136,3 +141,20 @@ def test_a_crash_while_sending_leaves_it_waiting_or_asked_never_both_or_neither(
         waiting.send(one.id, on_shown_branch=False)
     assert texts(waiting, chat_id) == ["one"]
     assert len(chats.messages(chat_id)) == 2
+
+
+def test_one_waits_with_its_files_and_is_asked_with_them(
+    chats: ChatStore, waiting: WaitingStore, database: Database
+) -> None:
+    chat_id = answered(chats)
+    DraftStore(database).save_files(chat_id, [PLAN.attachment], PLAN)
+    item = waiting.add(chat_id, "How hot?", "{}", attachments=[PLAN.attachment])
+    DraftStore(database).save_files(chat_id, [])
+    waiting.change(item.id, "How hot exactly?")
+    BranchStore(database).purge(30)
+    assert waiting.of(chat_id) == (replace(item, text="How hot exactly?"),)
+    waiting.remove(item.id)
+    waiting.put_back(item, [item.id])
+    question, _ = waiting.send(item.id, on_shown_branch=True)
+    assert question.attachments == (PLAN.attachment,)
+    assert DocumentStore(database).hashes() == {PLAN.document.sha256}

@@ -17,6 +17,7 @@ from engines.models.gguf.glance import Glance, glance
 
 _DEEPEST: Final = 8
 # What programs call a GGUF file that is still coming: GPT4All, and macOS' shadows of files.
+_CALLED_SO: Final = "mmproj"
 _NOT_YET: Final = ("incomplete-", "._", ".")
 
 
@@ -98,6 +99,19 @@ def inode_of(path: Path) -> Inode:
     """Return a file's device and inode. Raises OSError."""
     facts = path.stat()
     return facts.st_dev, facts.st_ino
+
+
+def projector_beside(path: Path) -> Path | None:
+    """Find the projector in the folder of a model that no search has come upon, by its name."""
+    scan = Scan()
+    try:
+        names = [it.name for it in path.parent.iterdir() if _CALLED_SO in it.name.lower()]
+    except OSError:
+        return None
+    if not names or (model := group_of(path, scan)) is None:
+        return None
+    beside = list(_whole(path.parent, names, scan))
+    return _projector_for(model, path.parent, path.parent, {path.parent: beside})
 
 
 def _projector_for(

@@ -113,10 +113,9 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
         }
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
-    answers = Answers(
-        store, library, runtime, layers, Compacting(summaries), Grounding(DocumentStore(database))
-    )
-    counting = Counting(store, summaries, answers, runtime)
+    grounding = Grounding(DocumentStore(database))
+    answers = Answers(store, library, runtime, layers, Compacting(summaries), grounding)
+    counting = Counting(store, summaries, answers, grounding, runtime)
     yield Talk(store, summaries, answers, counting, engine, SMALL)
     engine.close()
     database.close()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.core.chats.answers import AnswerOptions
+from app.core.documents import Attachment
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.services.answers.answers import Answers
@@ -24,13 +25,17 @@ from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.documents import DocumentStore
+from app.store.drafts import DraftStore
 from app.store.models import ModelStore
 from app.store.summaries import SummaryStore
 from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from engines.cancel import CancelToken
 from engines.hardware import Hardware, Memory
 from tests.engines.checkpoint_files import QWEN3, write_checkpoint
+from tests.support.attached import attached
 from tests.support.houses import ScriptedWorker
 from tests.support.machines import CPU, GIB, card
+from tests.support.services import Services
 
 SHAPE: dict[str, Any] = {**QWEN3, "num_hidden_layers": 36, "num_key_value_heads": 8}
 
@@ -46,10 +51,9 @@ def counting(tmp_path: Path) -> Iterator[Counting]:
     runtime = Runtime({"vllm": VllmLoader(ScriptedWorker, lambda: "cuda", lambda: hardware)})
     store, summaries = ChatStore(database), SummaryStore(database)
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
-    answers = Answers(
-        store, library, runtime, layers, Compacting(summaries), Grounding(DocumentStore(database))
-    )
-    yield Counting(store, summaries, answers, runtime)
+    grounding = Grounding(DocumentStore(database))
+    answers = Answers(store, library, runtime, layers, Compacting(summaries), grounding)
+    yield Counting(store, summaries, answers, grounding, runtime)
     database.close()
 
 
@@ -63,3 +67,81 @@ def test_a_model_that_is_not_loaded_is_counted_with_the_context_it_would_have(
 
     assert context() == 40_960, "as vLLM would be loaded on this card"
     assert context(context=4096) == 4096
+
+
+PLAN = attached("plan.txt", "The oven takes 250 degrees. " * 20)
+BOOK = attached("book.pdf", *(f"Page {n} tells of bread. " + "Bread. " * 300 for n in range(60)))
+
+
+@pytest.fixture
+def counts(services: Services) -> Counting:
+    """Counts with the scripted engine, a word a token, in a context of 2,000."""
+    services.engine.context = 2000
+    database, answers = services.database, services.answers
+    DraftStore(database).save_files(None, [PLAN.attachment], PLAN)
+    DraftStore(database).save_files(None, [PLAN.attachment, BOOK.attachment], BOOK)
+    grounding = Grounding(DocumentStore(database))
+    summaries = SummaryStore(database)
+    return Counting(services.chats, summaries, answers, grounding, services.runtime)
+
+
+def answer(services: Services, chat_id: str | None, text: str, *files: Attachment) -> str:
+    _, begun = services.chats.ask(chat_id, text, attachments=files)
+    for _ in services.answers.write(
+        begun, Settings(), AnswerOptions(), lambda _: None, CancelToken()
+    ):
+        pass
+    return begun.chat_id
+
+
+def test_a_file_at_the_draft_counts_before_it_is_sent(counts: Counting) -> None:
+    settings, options = Settings(), AnswerOptions()
+    without = counts.use(None, "How hot?", settings, options)
+    use = counts.use(None, "How hot?", settings, options, [PLAN.attachment])
+    assert not use.exact
+    found = use.file(PLAN.document.sha256)
+    assert found is not None
+    assert found.share.whole
+    assert found.new
+    assert found.tokens == found.whole == use.total - without.total > 100
+    assert [(part.place, part.words, part.files) for part in use.parts] == [
+        ("draft", "How hot?", found.tokens)
+    ]
+
+
+def test_of_a_long_file_so_many_places_are_in(services: Services, counts: Counting) -> None:
+    chat_id = answer(services, None, "Hello")
+    settings, options = Settings(), AnswerOptions()
+    use = counts.use(chat_id, "Bread?", settings, options, [PLAN.attachment, BOOK.attachment])
+    assert use.exact
+    assert use.fits
+    plan, book = (use.file(it.document.sha256) for it in (PLAN, BOOK))
+    assert plan is not None
+    assert book is not None
+    assert plan.share.whole
+    assert not book.share.whole
+    assert 0 < book.share.places < book.share.of == 60
+    words = sum(len(section.text.split()) for section in BOOK.document.sections)
+    assert book.tokens < 2000
+    assert book.whole == pytest.approx(words, rel=0.2)
+    assert plan.tokens + book.tokens == pytest.approx(use.parts[-1].files, abs=1)
+
+
+def test_a_file_that_was_sent_stays_in_and_pins_nothing_by_itself(
+    services: Services, counts: Counting
+) -> None:
+    chat_id = answer(services, None, "How hot?", PLAN.attachment)
+    use = counts.use(chat_id, "And now?", Settings(), AnswerOptions())
+    found = use.file(PLAN.document.sha256)
+    assert found is not None
+    assert found.share.whole
+    assert not found.new
+    assert [part.words for part in use.parts] == ["How hot?", "Hello there", "And now?"]
+    assert [part.files for part in use.parts] == [found.tokens, 0, 0]
+    assert not any(part.pinned for part in use.parts)
+
+
+def test_a_question_of_files_alone_is_counted(counts: Counting) -> None:
+    use = counts.use(None, "", Settings(), AnswerOptions(), [PLAN.attachment])
+    assert use.file(PLAN.document.sha256) is not None
+    assert use.parts[-1].words == ""

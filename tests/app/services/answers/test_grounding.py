@@ -29,7 +29,8 @@ from app.services.answers.grounding import choose
 from app.store.documents import DocumentStore
 from engines.cancel import CancelToken
 from engines.types import Measured, Message
-from tests.support.attached import attached
+from tests.support.attached import attached, attached_picture, attached_scan, attached_sound
+from tests.support.made_senses import qwen3vl_projector, write_qwen3vl
 from tests.support.services import Services
 
 SMALL = attached("small.txt", "The oven takes 250 degrees.")
@@ -123,8 +124,10 @@ def test_a_place_is_named_by_its_kind() -> None:
 
 
 def write(services: Services, answer: StoredMessage) -> list[AnswerEvent]:
+    seeing = (it.id for it in services.library.entries() if it.projector is not None)
+    settings = Settings(model=next(seeing, "starter"))
     return list(
-        services.answers.write(answer, Settings(), AnswerOptions(), lambda _: None, CancelToken())
+        services.answers.write(answer, settings, AnswerOptions(), lambda _: None, CancelToken())
     )
 
 
@@ -217,7 +220,7 @@ def passage(file: AttachedFile, place: int, score: float) -> FoundPassage:
 
 def test_passages_of_collections_are_told_beside_attached_files() -> None:
     found = [passage(LARGE, 61, 0.5), passage(LARGE, 2, 0.4)]
-    sources = choose("Where was the kiln?", [SMALL], Model(4096).measure, found)
+    sources = choose("Where was the kiln?", [SMALL], Model(4096).measure, (), found)
     assert [(it.name, it.place) for it in sources] == [
         ("small.txt", 0), ("large.pdf", 2), ("large.pdf", 61),
     ]  # fmt: skip
@@ -227,7 +230,7 @@ def test_passages_of_collections_are_told_beside_attached_files() -> None:
 def test_as_many_passages_of_collections_are_told_as_fit_the_best_first(context: int) -> None:
     model = Model(context)
     found = [passage(LARGE, at, 1 / at) for at in range(1, 40)]
-    sources = choose("Bread?", [], model.measure, found)
+    sources = choose("Bread?", [], model.measure, (), found)
     assert len(sources) < 39
     assert [it.place for it in sources] == list(range(1, len(sources) + 1))
     measured = model.measure(sources)
@@ -235,7 +238,7 @@ def test_as_many_passages_of_collections_are_told_as_fit_the_best_first(context:
 
 
 def test_a_file_that_is_attached_is_not_told_again_from_a_collection() -> None:
-    sources = choose("Hot?", [SMALL], Model(4096).measure, [passage(SMALL, 1, 1.0)])
+    sources = choose("Hot?", [SMALL], Model(4096).measure, (), [passage(SMALL, 1, 1.0)])
     assert [(it.name, it.place) for it in sources] == [("small.txt", 0)]
 
 
@@ -251,3 +254,127 @@ def test_passages_of_attached_files_are_chosen_by_their_meaning_too() -> None:
     sources = choose("Töpferofen?", [LARGE], Model(4096).measure, by_meaning=by_meaning)
     assert [(it.name, it.place) for it in sources] == [("large.pdf", 61)]
     assert asked == [[]], "no word of it is there"
+
+
+PHOTO = attached_picture("photo.jpg", b"a photo")
+OTHER = attached_picture("other.png", b"another")
+SONG = attached_sound("song.mp3", b"a song")
+SCAN = attached_scan("scan.pdf", *(b"page %d" % at for at in range(1, 9)))
+
+
+@pytest.fixture
+def seeing(services: Services, tmp_path: Path) -> Services:
+    """The services, with a model that sees and hears."""
+    (tmp_path / "seeing").mkdir()
+    model = write_qwen3vl(tmp_path / "seeing" / "model.gguf")
+    qwen3vl_projector(model.with_name("mmproj-model.gguf"))
+    services.library.add(model)
+    services.engine.says = {"sees": True, "hears": True}
+    return services
+
+
+def media(message: Message) -> list[tuple[str, bytes, int]]:
+    return [(it.kind, it.data, it.at) for it in message.media]
+
+
+def test_a_picture_is_shown_with_its_question_and_stays_there(seeing: Services) -> None:
+    first = ask(seeing, "What is it?", None, PHOTO)
+    assert first.state == "complete", first.failure
+    (question,) = prompt(seeing)
+    assert (question.text, media(question)) == ("What is it?", [("image", b"a photo", 0)])
+    assert first.sources == (PromptSource("picture", "photo.jpg", PHOTO.document.sha256),)
+    ask(seeing, "And now?", first.chat_id)
+    told = prompt(seeing)
+    assert [media(it) for it in told] == [[("image", b"a photo", 0)], [], []]
+    assert not told[0].pinned, "it leaves with its turn where the context is full"
+
+
+def test_several_pictures_and_sounds_have_their_names(seeing: Services) -> None:
+    ask(seeing, "Which is older?", None, PHOTO, OTHER, SONG)
+    (question,) = prompt(seeing)
+    assert question.text == "photo.jpg:\n\nother.png:\n\nsong.mp3:\n\nWhich is older?"
+    places = [question.text[: it.at].rpartition("\n")[2] for it in question.media]
+    assert places == ["photo.jpg:", "other.png:", "song.mp3:"]
+    assert [it.kind for it in question.media] == ["image", "image", "audio"]
+
+
+def test_a_picture_goes_with_a_text(seeing: Services) -> None:
+    answer = ask(seeing, "Is that so?", None, SMALL, PHOTO)
+    (question,) = prompt(seeing)
+    assert (
+        question.text.index("250 degrees") < question.media[0].at < question.text.index("Is that")
+    )
+    assert {it.origin for it in answer.sources} == {"file", "picture"}
+
+
+def test_a_model_that_sees_is_shown_the_pages_of_a_scan(seeing: Services) -> None:
+    answer = ask(seeing, "What does it say?", None, SCAN)
+    (question,) = prompt(seeing)
+    assert [it.data for it in question.media] == [it.data for it in SCAN.document.pages]
+    assert [it.place for it in answer.sources] == list(range(1, 9))
+    ask(seeing, "And now?", answer.chat_id)
+    assert len(prompt(seeing)[0].media) == 8
+    assert not prompt(seeing)[-1].media, "they are not shown again"
+
+
+def test_of_a_scan_as_many_pages_are_shown_as_there_is_room_for() -> None:
+    def measure(sources: Sequence[PromptSource]) -> Measured:
+        total = 100 + 300 * len(sources)
+        return Measured((total,), total, 500, 2000, (), total)
+
+    sources = choose("?", [SCAN], measure, {"image"})
+    assert [it.place for it in sources] == [1, 2, 3, 4]
+
+
+def test_a_model_that_is_blind_is_told_that_a_scan_is_one(services: Services) -> None:
+    answer = ask(services, "What does it say?", None, SCAN)
+    assert "its pages are pictures without text" in prompt(services)[0].text
+    assert not prompt(services)[0].media
+    assert answer.state == "complete"
+
+
+@pytest.mark.parametrize(("file", "sense"), [(PHOTO, "see"), (SONG, "hear")])
+def test_a_model_that_cannot_take_a_picture_or_sound_is_not_asked(
+    services: Services, file: AttachedFile, sense: str
+) -> None:
+    answer = ask(services, "What is it?", None, file)
+    assert answer.state == "failed"
+    assert answer.failure is not None
+    assert f"cannot {sense}" in answer.failure.what
+    assert file.name in answer.failure.what
+    assert answer.failure.code == "media"
+    assert not services.engine.plans, "it is not even loaded"
+
+
+def test_a_model_whose_projector_is_for_pictures_alone_is_not_asked_about_a_sound(
+    seeing: Services,
+) -> None:
+    seeing.engine.says = {"sees": True, "hears": False}
+    answer = ask(seeing, "What is it?", None, SONG)
+    assert answer.failure is not None
+    assert "is not for that" in answer.failure.why
+
+
+def test_in_a_chat_with_a_picture_a_model_that_is_blind_is_told_that_there_was_one(
+    seeing: Services,
+) -> None:
+    first = ask(seeing, "What is it?", None, PHOTO)
+    seeing.engine.says = {"sees": False}
+    seeing.runtime.unload()
+    second = ask(seeing, "And now?", first.chat_id)
+    assert second.state == "complete", second.failure
+    told = prompt(seeing)
+    assert told[0].text.startswith("photo.jpg is a picture, which is left out here.")
+    assert not any(it.media for it in told)
+
+
+def test_a_picture_that_no_answer_was_shown_goes_with_the_next_question(
+    seeing: Services,
+) -> None:
+    seeing.engine.says = {"sees": False}
+    failed = ask(seeing, "What is it?", None, PHOTO)
+    assert failed.state == "failed"
+    seeing.engine.says = {"sees": True}
+    seeing.runtime.unload()
+    ask(seeing, "What is it now?", failed.chat_id)
+    assert prompt(seeing)[-1].media[0].data == b"a photo"

@@ -1,0 +1,310 @@
+"""A projector beside a loaded model: turns pictures and sounds into what the model reads.
+
+It is libmtmd, llama.cpp's own library for this, that puts a family's markers around a picture,
+scales it as the family wants it, and computes its embeddings. Those are evaluated like tokens, by
+the one loop that evaluates everything (`engines.llamacpp.scheduler`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engines.errors import EngineFailed, MediaUnsupported, MediumUnreadable, ProjectorRefused
+from engines.llamacpp.cells import make_cells
+from engines.llamacpp.failures import projector_failure
+from engines.llamacpp.file_identity import file_identity
+from engines.llamacpp.model import Model
+from engines.llamacpp.native import Native
+from engines.media import MOST_PIXELS, MOST_SECONDS, kind_of, picture_size, sound_seconds
+from engines.types import LoadPlan, MediaKind, Medium
+
+_TEXT: Final = 0
+"""MTMD_INPUT_CHUNK_TYPE_TEXT of mtmd.h."""
+
+_LAYOUTS: Final = 256
+"""Media whose layout is remembered, the last ones."""
+
+_SECTIONS: Final = 4
+"""Parts of a position in a model that tells rows, columns and time apart (M-RoPE)."""
+
+
+@dataclass(frozen=True)
+class MediaPart:
+    """A part of a medium that is encoded by itself: `count` cells on so many positions."""
+
+    number: int
+    count: int
+    positions: int
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The embeddings of a part of a medium, from the cell at place `start` of a sequence on.
+
+    values: `count` rows of `width` floats. sections: for each part of a position, that of each row.
+    whole: each row looks at all others, so that they are evaluated in one call.
+    """
+
+    start: int
+    count: int
+    width: int
+    values: Any
+    sections: tuple[list[int], ...]
+    whole: bool
+
+
+class Projector:
+    """Lays out and encodes the media of messages for one model. Close it before the model.
+
+    May be used from any thread. sees, hears: what it takes. whole_rows: whether a picture's rows
+    look at all others. width: values that the model reads for each cell.
+    """
+
+    def __init__(self, native: Native, pointer: Any, model: Model, file: str) -> None:
+        """Begin. file: tells the projector's file from any other."""
+        self._file = file
+        self._api = native.media
+        self._native = native
+        self._pointer = pointer
+        self._encoding = threading.Lock()
+        self._layouts: OrderedDict[str, tuple[tuple[int, ...] | MediaPart, ...]] = OrderedDict()
+        self.sees = bool(self._api.mtmd_support_vision(pointer))
+        self.hears = bool(self._api.mtmd_support_audio(pointer))
+        self.whole_rows = self.sees and bool(self._api.mtmd_decode_use_non_causal(pointer, None))
+        self._by_sections = bool(self._api.mtmd_decode_use_mrope(pointer))
+        self.width = int(native.api.llama_model_n_embd_inp(model.pointer))
+
+    def tokens(self, medium: Medium) -> list[int]:
+        """Return what stands for a medium in a prompt: markers, and cells for what it shows.
+
+        Raises MediaUnsupported, MediumUnreadable.
+        """
+        found: list[int] = []
+        for part in self._layout(medium):
+            if isinstance(part, MediaPart):
+                found += make_cells(
+                    f"{medium.sha256} {self._file}", part.number, part.count, part.positions
+                )
+            else:
+                found += part
+        return found
+
+    def parts(self, medium: Medium) -> Iterator[tuple[int, MediaPart]]:
+        """Yield the parts of a medium, with the places of their first cells in its tokens."""
+        offset = 0
+        for part in self._layout(medium):
+            if isinstance(part, MediaPart):
+                yield offset, part
+                offset += part.count
+            else:
+                offset += len(part)
+
+    def encode(self, medium: Medium, wanted: Mapping[int, tuple[int, int]]) -> list[Encoded]:
+        """Compute the embeddings of parts of a medium.
+
+        wanted: by the numbers of the parts, place and position of their first cell. Takes as long
+        as some hundred tokens of a prompt, or more. Raises MediumUnreadable, EngineFailed.
+        """
+        with self._encoding, self._chunks(medium, whole=True) as chunks:
+            return [
+                self._encode(chunk, *wanted[number])
+                for number, chunk in enumerate(chunks)
+                if number in wanted
+            ]
+
+    def close(self) -> None:
+        if self._pointer:
+            self._api.mtmd_free(self._pointer)
+            self._pointer = None
+
+    def _encode(self, chunk: Any, start: int, position: int) -> Encoded:
+        api = self._api
+        with self._native.log.watch() as complaints:
+            failed = api.mtmd_encode_chunk(self._pointer, chunk)
+        if failed:
+            raise EngineFailed(
+                "The model could not look at a picture, or hear a sound.",
+                f"llama.cpp says: {complaints[-1] if complaints else 'nothing about the reason'}.",
+                "Try it again; if that does not help, leave it out of the message.",
+            )
+        count = int(api.mtmd_input_chunk_get_n_tokens(chunk))
+        values = (ctypes.c_float * (count * self.width))()
+        ctypes.memmove(values, api.mtmd_get_output_embd(self._pointer), ctypes.sizeof(values))
+        return Encoded(
+            start,
+            count,
+            self.width,
+            values,
+            self._positions(chunk, position, count),
+            bool(api.mtmd_decode_use_non_causal(self._pointer, chunk)),
+        )
+
+    def _positions(self, chunk: Any, position: int, count: int) -> tuple[list[int], ...]:
+        """Return the positions of a chunk's rows, the first of which is at `position`."""
+        along = list(range(position, position + count))
+        if not self._by_sections:
+            return (along,)
+        image = self._api.mtmd_input_chunk_get_tokens_image(chunk)
+        if not image:
+            return (along,) * _SECTIONS
+        told = (self._api.mtmd_decoder_pos * count)()
+        self._api.mtmd_helper_image_get_decoder_pos(image, position, told)
+        numbers = memoryview(told).cast("B").cast("I").tolist()
+        time, across, down, more = (numbers[at::_SECTIONS] for at in range(_SECTIONS))
+        return time, down, across, more
+
+    def _layout(self, medium: Medium) -> tuple[tuple[int, ...] | MediaPart, ...]:
+        """Find out once what a medium becomes in a prompt."""
+        known = self._layouts.get(medium.sha256)
+        if known is None:
+            with self._chunks(medium, whole=False, text=True) as chunks:
+                known = self._layouts[medium.sha256] = tuple(self._read(chunks))
+            while len(self._layouts) > _LAYOUTS:
+                self._layouts.popitem(last=False)
+        return known
+
+    def _read(self, chunks: list[Any]) -> Iterator[tuple[int, ...] | MediaPart]:
+        api, number = self._api, 0
+        for chunk in chunks:
+            if api.mtmd_input_chunk_get_type(chunk) == _TEXT:
+                length = ctypes.c_size_t()
+                tokens = api.mtmd_input_chunk_get_tokens_text(chunk, ctypes.byref(length))
+                yield tuple(tokens[: length.value])
+            else:
+                count = int(api.mtmd_input_chunk_get_n_tokens(chunk))
+                yield MediaPart(number, count, int(api.mtmd_input_chunk_get_n_pos(chunk)))
+                number += 1
+
+    @contextmanager
+    def _chunks(self, medium: Medium, *, whole: bool, text: bool = False) -> Iterator[list[Any]]:
+        """Have libmtmd take a medium apart.
+
+        whole: with what it shows; otherwise pictures are empty, which is enough to count. text: the
+        markers around it are there, too.
+        """
+        api = self._api
+        self._require(medium)
+        with ExitStack() as held:
+            bitmap = self._bitmap(medium, whole=whole)
+            if not bitmap:
+                raise unreadable(medium)
+            held.callback(api.mtmd_bitmap_free, bitmap)
+            chunks = api.mtmd_input_chunks_init()
+            held.callback(api.mtmd_input_chunks_free, chunks)
+            part = api.mtmd_input_part(None, bitmap)
+            parts = (ctypes.POINTER(api.mtmd_input_part) * 1)(ctypes.pointer(part))
+            if api.mtmd_tokenize_from_parts(self._pointer, chunks, parts, 1, False):
+                raise unreadable(medium)
+            count = int(api.mtmd_input_chunks_size(chunks))
+            found = [api.mtmd_input_chunks_get(chunks, number) for number in range(count)]
+            yield [
+                chunk for chunk in found if text or api.mtmd_input_chunk_get_type(chunk) != _TEXT
+            ]
+
+    def _bitmap(self, medium: Medium, *, whole: bool) -> Any:
+        """Decode a medium; a picture that is only counted keeps nothing but its size."""
+        api = self._api
+        size = picture_size(medium.data) if medium.kind == "image" else None
+        if size is not None and not whole:
+            return api.mtmd_bitmap_init(*size, None)
+        options = api.mtmd_helper_init_opt_default()
+        # What it cannot decode itself it would hand to an ffmpeg that it finds somewhere.
+        options.video_params.ffmpeg_bin_dir = os.fsencode(os.devnull)
+        data = ctypes.cast(ctypes.c_char_p(medium.data), ctypes.POINTER(ctypes.c_uint8))
+        return api.mtmd_helper_bitmap_init_from_buf(
+            self._pointer,
+            data,
+            len(medium.data),
+            False,
+            options,
+        )
+
+    def _require(self, medium: Medium) -> None:
+        """Refuse what this projector does not take, or what is no picture or sound of that kind."""
+        if not (self.sees if medium.kind == "image" else self.hears):
+            raise no_sense(medium.kind)
+        if kind_of(medium.data) != medium.kind:
+            raise unreadable(medium)
+        if medium.kind == "image":
+            size = picture_size(medium.data)
+            if size is None:
+                raise unreadable(medium)
+            if size[0] * size[1] > MOST_PIXELS:
+                raise MediumUnreadable(
+                    "A picture is too large.",
+                    f"It has {size[0]:,} × {size[1]:,} pixels; at most {MOST_PIXELS:,} are read.",
+                    "Make it smaller, or take a part of it.",
+                )
+            return
+        seconds = sound_seconds(medium.data)
+        if not seconds:
+            raise unreadable(medium)
+        if seconds > MOST_SECONDS:
+            raise MediumUnreadable(
+                "A sound is too long.",
+                f"It has {seconds / 60:,.0f} minutes; at most {MOST_SECONDS // 60} are heard.",
+                "Cut it into shorter ones.",
+            )
+
+
+def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
+    """Load the plan's projector for a loaded model. Raises EngineError; then nothing stays."""
+    if plan.projector is None:
+        raise ValueError("the plan has no projector")
+    path, api = plan.projector, native.media
+    params = api.mtmd_context_params_default()
+    params.use_gpu = plan.gpu_layers != 0
+    if params.use_gpu and plan.devices:
+        params.device = native.device(plan.devices[0])
+    params.print_timings = False
+    params.n_threads = plan.batch_threads
+    try:
+        file = file_identity(path)
+    except OSError as error:
+        raise ProjectorRefused(
+            f"The projector “{path.name}” cannot be used.",
+            f"The system says: {error.strerror or error}.",
+            "Get it again, or choose another model.",
+        ) from error
+    with native.log.watch() as complaints:
+        pointer = api.mtmd_init_from_file(os.fsencode(path), model.pointer, params)
+    if not pointer:
+        raise projector_failure(path, complaints)
+    return Projector(native, pointer, model, file)
+
+
+def no_sense(kind: MediaKind) -> MediaUnsupported:
+    """Make the error for a message that shows or plays something to a model that cannot take it."""
+    if kind == "image":
+        return MediaUnsupported(
+            "The model cannot see pictures.",
+            "It has no projector for pictures, or that one was not loaded.",
+            "Choose a model that sees, or get this model's projector; or leave the picture out.",
+        )
+    return MediaUnsupported(
+        "The model cannot hear sounds.",
+        "It has no projector for sounds, or that one was not loaded.",
+        "Choose a model that hears, or get this model's projector; or leave the sound out.",
+    )
+
+
+def unreadable(medium: Medium) -> MediumUnreadable:
+    """Make the error for data that is no picture or sound, or only the beginning of one."""
+    if medium.kind == "image":
+        return MediumUnreadable(
+            "A picture cannot be read.",
+            "It is damaged or cut off, or no PNG, JPEG, BMP or GIF.",
+            "Save it again as PNG or JPEG, or leave it out.",
+        )
+    return MediumUnreadable(
+        "A sound cannot be read.",
+        "It is damaged or cut off, or no WAV, MP3 or FLAC.",
+        "Save it again as WAV or MP3, or leave it out.",
+    )

@@ -1,0 +1,146 @@
+"""What the first bytes of a picture or a sound say, before anything decodes it: pure."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from engines.types import MediaKind
+
+MOST_PIXELS: Final = 64_000_000
+"""Pixels that a picture may have: decoded, each takes three bytes."""
+
+MOST_SECONDS: Final = 3600
+"""Seconds that a sound may have: decoded, each takes 64 kB."""
+
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+_GIF: Final = (b"GIF87a", b"GIF89a")
+_JPEG: Final = b"\xff\xd8\xff"
+_ALONE: Final = frozenset((0x01, *range(0xD0, 0xD9)))
+"""Markers of a JPEG that have no length behind them."""
+_SIZES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""Markers of a JPEG whose segment begins with the picture's size."""
+
+
+def kind_of(data: bytes) -> MediaKind | None:
+    """Tell what a file is: a PNG, JPEG, BMP or GIF, or a WAV, MP3 or FLAC; None for all else."""
+    if data.startswith((_PNG, _JPEG, *_GIF)) or (data.startswith(b"BM") and len(data) > 26):
+        return "image"
+    if data.startswith((b"ID3", b"fLaC")) or (data.startswith(b"RIFF") and data[8:12] == b"WAVE"):
+        return "audio"
+    if len(data) >= 12 and data[0] == 0xFF and data[1] & 0xE0 == 0xE0:
+        return "audio"
+    return None
+
+
+def picture_size(data: bytes) -> tuple[int, int] | None:
+    """Return width and height of a PNG, JPEG, BMP or GIF; None where its beginning has none."""
+    try:
+        size = _size(data)
+    except (struct.error, IndexError):
+        return None
+    return size if size is not None and min(size) > 0 else None
+
+
+def _size(data: bytes) -> tuple[int, int] | None:
+    if data.startswith(_PNG):
+        width, height = struct.unpack_from(">II", data, 16)
+        return width, height
+    if data.startswith(_GIF):
+        width, height = struct.unpack_from("<HH", data, 6)
+        return width, height
+    if data.startswith(b"BM"):
+        if struct.unpack_from("<I", data, 14)[0] == 12:
+            width, height = struct.unpack_from("<HH", data, 18)
+        else:
+            width, height = struct.unpack_from("<ii", data, 18)
+        return width, abs(height)  # upside down where it is negative
+    return _jpeg_size(data) if data.startswith(_JPEG) else None
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    at = 2
+    while at < len(data):
+        if data[at] != 0xFF:
+            return None
+        marker = data[at + 1]
+        if marker == 0xFF or marker in _ALONE:
+            at += 1 if marker == 0xFF else 2
+            continue
+        if marker in _SIZES:
+            height, width = struct.unpack_from(">HH", data, at + 5)
+            return width, height
+        at += 2 + int(struct.unpack_from(">H", data, at + 2)[0])
+    return None
+
+
+def sound_seconds(data: bytes) -> float | None:
+    """Return how long a WAV, FLAC or MP3 lasts; None where it cannot be told, or is not all there.
+
+    A decoder makes room for as much as the file says that it has.
+    """
+    try:
+        if data.startswith(b"RIFF"):
+            return _wav_seconds(data)
+        if data.startswith(b"fLaC"):
+            return _flac_seconds(data)
+        return _mp3_seconds(data)
+    except (struct.error, IndexError):
+        return None
+
+
+def _wav_seconds(data: bytes) -> float | None:
+    at, bytes_each_second = 12, 0
+    while at + 8 <= len(data):
+        name, size = struct.unpack_from("<4sI", data, at)
+        if name == b"fmt ":
+            rate, _, frame = struct.unpack_from("<IIH", data, at + 12)
+            bytes_each_second = rate * frame
+        elif name == b"data":
+            there = size <= len(data) - at - 8
+            return size / bytes_each_second if there and bytes_each_second else None
+        at += 8 + size + size % 2
+    return None
+
+
+def _flac_seconds(data: bytes) -> float | None:
+    packed = int.from_bytes(data[18:26], "big")
+    rate, frames = packed >> 44, packed & ((1 << 36) - 1)
+    return frames / rate if rate and len(data) >= 42 else None
+
+
+_MP3_RATES: Final = (44_100, 48_000, 32_000)
+_MP3_KBITS: Final = (
+    (0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448),
+    (0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
+    (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
+    (0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256),
+    (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
+)
+"""Kilobits a second: of layers 1, 2 and 3 of MPEG 1, then of layer 1, and 2 and 3, of MPEG 2."""
+
+
+def _mp3_seconds(data: bytes) -> float | None:
+    """Add up the frames, from header to header."""
+    at = 0
+    if data.startswith(b"ID3"):
+        a, b, c, d = data[6:10]
+        at = 10 + (a << 21 | b << 14 | c << 7 | d)
+    seconds = 0.0
+    while at + 4 <= len(data):
+        if data[at] != 0xFF or data[at + 1] & 0xE0 != 0xE0:
+            at += 1  # between two frames may be anything
+            continue
+        version, layer = data[at + 1] >> 3 & 3, 4 - (data[at + 1] >> 1 & 3)
+        bits, rated, padded = data[at + 2] >> 4, data[at + 2] >> 2 & 3, data[at + 2] >> 1 & 1
+        if version == 1 or layer == 4 or bits in (0, 15) or rated == 3:
+            at += 1
+            continue
+        first = version == 3
+        kbits = _MP3_KBITS[layer - 1 if first else 3 + (layer > 1)][bits]
+        rate = _MP3_RATES[rated] >> (0 if first else 1 if version == 2 else 2)
+        samples = 384 if layer == 1 else 1152 if first or layer == 2 else 576
+        unit = 4 if layer == 1 else 1
+        seconds += samples / rate
+        at += (samples // 8 * kbits * 1000 // rate // unit + padded) * unit
+    return seconds or None
