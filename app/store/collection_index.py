@@ -54,7 +54,7 @@ _MOST_QUOTED: Final = 500
 _PACKING: Final = 5
 """The level at which texts are compressed: a higher one takes far longer for little."""
 
-_MATCHED: Final = 40_000
+_MATCHED: Final = 20_000
 """Passages that are ranked by their words: words that are in more of them say little."""
 
 _MERGED: Final = 500
