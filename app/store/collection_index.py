@@ -466,20 +466,6 @@ class CollectionIndex:
                 held -= len(self._unpacked.popitem(last=False)[1].text)
         return document
 
-    def names(self, hashes: Iterable[str]) -> dict[str, str]:
-        """Return how the files with these texts are called."""
-        found = {}
-        with self._read() as db:
-            for sha256 in set(hashes):
-                row = db.execute(
-                    "SELECT name FROM files JOIN texts ON texts.id = text_id"
-                    " WHERE sha256 = ? ORDER BY name",
-                    (sha256,),
-                ).fetchone()
-                if row is not None:
-                    found[sha256] = row["name"]
-        return found
-
     def with_words(self, quote: str) -> list[tuple[str, str]]:
         """Return hashes and names of the files that may have a quote, the likeliest first.
 
