@@ -1,5 +1,4 @@
-"""What is read from a file that somebody attaches: its text and where each part of it stands, or
-its picture or sound."""
+"""What is read from a file: its text and where each part of it stands, or its picture or sound."""
 
 from __future__ import annotations
 

@@ -187,8 +187,8 @@ def make_tree(tree: Path, files: int, size: int) -> None:
         language = "de" if number % 2 else "en"
         count = int(length / 8.4)
         chosen = phrases[language][random.choice(_PHRASES, max(count // 3, 1), p=often)]
-        chosen = [word for phrase in chosen for word in phrase]
-        lines = [" ".join(chosen[at : at + 14]) for at in range(0, len(chosen), 14)]
+        said = [word for phrase in chosen for word in phrase]
+        lines = [" ".join(said[at : at + 14]) for at in range(0, len(said), 14)]
         text = "\n".join(f"{line}.\n" if at % 8 == 7 else line for at, line in enumerate(lines))
         folder = tree / f"{number % 37:02}" / f"{number % 11:02}"
         folder.mkdir(parents=True, exist_ok=True)

@@ -75,9 +75,7 @@ class AttachedVectors:
             _log.warning("passages of files were not turned into vectors: %s", error)
             return []  # words alone decide
         found = [
-            (number, vector)
-            for number, key in enumerate(keys)
-            if (vector := self._vectors.get(key)) is not None
+            (number, self._vectors[key]) for number, key in enumerate(keys) if key in self._vectors
         ]
         while len(self._vectors) > _MOST:
             self._vectors.popitem(last=False)

@@ -95,7 +95,7 @@ def make_house(tmp_path: Path) -> Iterator[Callable[[], House]]:
             )
             runtime = Runtime({"llamacpp": loader})
             read: list[str] = []
-            embedding = Embedding(library, runtime, lambda: house.settings)
+            embedding = Embedding(library, runtime, lambda: made.settings)
             knowledge = Knowledge(
                 CollectionStore(database),
                 tmp_path / "knowledge",
