@@ -103,8 +103,8 @@ def make_house(tmp_path: Path) -> Iterator[Callable[[], House]]:
                 embedding,
             )
             opened.callback(knowledge.close)
-            house = House(tmp_path, database, library, models, runtime, embedding, knowledge, read)
-            return house
+            made = House(tmp_path, database, library, models, runtime, embedding, knowledge, read)
+            return made
 
         yield make
 
