@@ -1,7 +1,4 @@
-"""What is read from a file that somebody attaches.
-
-Its text, and where each part of it stands; or the picture or sound that it is.
-"""
+"""What is read from a file: its text and where each part of it stands, or its picture or sound."""
 
 from __future__ import annotations
 

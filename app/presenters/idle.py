@@ -1,4 +1,4 @@
-"""Gives back the memory of what nobody has asked anything for a while."""
+"""Ends the vLLM worker when nobody has asked it anything for a while."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.presenters.tasks import ENGINE, Tasks
 from app.services.engines.runtime import Runtime
-from engines.types import EngineName
 
 LOOKS_MS: Final = 20_000
 
@@ -18,12 +17,11 @@ _log = logging.getLogger(__name__)
 
 
 class IdleStop(QObject):
-    """Stops an engine after some minutes without a question; 0 is never.
+    """Stops the worker after some minutes without a question; 0 is never.
 
-    stopped(): it has given its memory back. minutes: as the settings say. engine: vLLM's worker,
-    where nothing else is named.
+    stopped(): the worker has given its memory back. minutes: as the settings say.
 
-    It is ended in its turn, so that nothing is at work on it: what is asked in the meantime
+    The worker is ended in its turn, so that nothing is at work on it: what is asked in the meantime
     is answered before, and has started the clock again. What a command leaves is ended by its
     guardian.
     """
@@ -36,13 +34,11 @@ class IdleStop(QObject):
         minutes: Callable[[], int],
         tasks: Tasks,
         parent: QObject | None = None,
-        engine: EngineName = "vllm",
     ) -> None:
         super().__init__(parent)
         self._runtime = runtime
         self._minutes = minutes
         self._tasks = tasks
-        self._engine: EngineName = engine
         self._looking = False
         self._timer = QTimer(self)
         self._timer.setInterval(LOOKS_MS)
@@ -57,14 +53,11 @@ class IdleStop(QObject):
     def look(self) -> None:
         """Stop it, if it is time. One look at a time waits for its turn."""
         after_s = self._minutes() * 60.0
-        if not after_s or self._looking or self._runtime.held(self._engine) is None:
+        if not after_s or self._looking or self._runtime.held("vllm") is None:
             return
         self._looking = True
         self._tasks.run(
-            lambda: self._runtime.stop_idle(self._engine, after_s),
-            self._looked,
-            self._failed,
-            on=ENGINE,
+            lambda: self._runtime.stop_idle("vllm", after_s), self._looked, self._failed, on=ENGINE
         )
 
     def _looked(self, ended: bool) -> None:
@@ -74,4 +67,4 @@ class IdleStop(QObject):
 
     def _failed(self, error: Exception) -> None:
         self._looking = False
-        _log.warning("an idle engine could not be ended: %s", error)
+        _log.warning("the worker could not be ended: %s", error)

@@ -54,7 +54,7 @@ _MOST_QUOTED: Final = 500
 _PACKING: Final = 5
 """The level at which texts are compressed: a higher one takes far longer for little."""
 
-_MATCHED: Final = 40_000
+_MATCHED: Final = 20_000
 """Passages that are ranked by their words: words that are in more of them say little."""
 
 _MERGED: Final = 500
@@ -831,6 +831,12 @@ def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
 
 def _path(stored: bytes) -> Path:
     return Path(os.fsdecode(stored))
+
+
+def _packed(document: Document) -> bytes:
+    """Compress the text of a document; pictures of its pages stay in the file."""
+    values = document_values(replace(document, media=b"", pages=()))
+    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
 
 
 def _unpacked(content: bytes) -> Document:

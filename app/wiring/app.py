@@ -228,14 +228,11 @@ class App:
                 key=lambda it: sizes[it].variants[0].gb.value,
             )
 
-        embedding = Embedding(self.library, self.embedding_runtime, self.settings.read, offers)
+        # An engine of its own, so that the model is loaded beside the chat's.
+        runtime = Runtime({"llamacpp": self._llama_loader()})
+        embedding = Embedding(self.library, runtime, self.settings.read, offers)
         store = CollectionStore(self.database)
         return Knowledge(store, self.folder.knowledge, DocumentReader().many, embedding)
-
-    @once
-    def embedding_runtime(self) -> Runtime:
-        """The engine of the embedding model, so that it is loaded beside the chat's."""
-        return Runtime({"llamacpp": self._llama_loader()})
 
     # The network
 

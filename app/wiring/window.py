@@ -32,9 +32,6 @@ from app.wiring.chats import answering, context, in_background, scratch
 from app.wiring.shipped import GUIDES
 from app.wiring.vllm import system
 
-_EMBEDDER_IDLE = 5
-"""Minutes without a search after which the embedding model is unloaded."""
-
 if TYPE_CHECKING:
     from app.presenters.activity import Activity
     from app.presenters.answering import Answering
@@ -73,7 +70,6 @@ class WindowApp:
         tasks.closing.connect(app.gate.hang_up)
         settings.changed.connect(lambda now: app.gate.leave_outside() if now.offline else None)
         IdleStop(app.runtime, lambda: settings.current.vllm_idle, tasks, parent=tasks)
-        IdleStop(app.embedding_runtime, lambda: _EMBEDDER_IDLE, tasks, tasks, "llamacpp")
         self._background = in_background(app.chats, app.runtime, app.snapshots, self, tasks)
 
     @property

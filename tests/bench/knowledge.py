@@ -118,13 +118,14 @@ def with_vectors(path: Path, dimensions: int, size: int) -> None:
 
 
 def measure(what: str, search: Callable[[str], object]) -> None:
-    """Ask all questions, and print how long they took."""
-    times = []
+    """Ask all questions; print how long they took, and how long a processor was at work on them."""
+    times, own = [], []
     for question in questions():
-        began = time.monotonic()
+        began, worked = time.monotonic(), time.thread_time()
         search(question)
         times.append(time.monotonic() - began)
-    print(f"{what}: {shown(times, 1000)} ms")
+        own.append(time.thread_time() - worked)
+    print(f"{what}: {shown(times, 1000)} ms; at work {shown(own, 1000)} ms")
 
 
 def shown(times: list[float], unit: float) -> str:
@@ -186,8 +187,8 @@ def make_tree(tree: Path, files: int, size: int) -> None:
         language = "de" if number % 2 else "en"
         count = int(length / 8.4)
         chosen = phrases[language][random.choice(_PHRASES, max(count // 3, 1), p=often)]
-        chosen = [word for phrase in chosen for word in phrase]
-        lines = [" ".join(chosen[at : at + 14]) for at in range(0, len(chosen), 14)]
+        said = [word for phrase in chosen for word in phrase]
+        lines = [" ".join(said[at : at + 14]) for at in range(0, len(said), 14)]
         text = "\n".join(f"{line}.\n" if at % 8 == 7 else line for at, line in enumerate(lines))
         folder = tree / f"{number % 37:02}" / f"{number % 11:02}"
         folder.mkdir(parents=True, exist_ok=True)

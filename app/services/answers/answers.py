@@ -402,7 +402,8 @@ class Answers:
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
         by_meaning = self._grounding.by_meaning(cancel)
-        sources = choose(path[-2].text, files, measure, taken_by(model.loaded), found, by_meaning)
+        taken = taken_by(model.loaded)
+        sources = choose(path[-2].text, files, measure, taken, found, by_meaning)
         return self._told_of(files, sources)
 
     def _with_files(
@@ -428,8 +429,8 @@ class Answers:
         def measure(sources: Sequence[PromptSource]) -> Measured:
             return model.measure(told(sources), cancel)
 
-        by_meaning = self._grounding.by_meaning(cancel)
-        sources = choose(question.text, files, measure, taken_by(model.loaded), found, by_meaning)
+        by_meaning, taken = self._grounding.by_meaning(cancel), taken_by(model.loaded)
+        sources = choose(question.text, files, measure, taken, found, by_meaning)
         return told(sources), self._told_of(files, sources)
 
     def _told_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from array import array
 from collections import OrderedDict
@@ -14,6 +15,8 @@ from engines.errors import EngineError
 if TYPE_CHECKING:
     from app.services.knowledge.embedding import Embedding
     from engines.cancel import CancelToken
+
+_log = logging.getLogger(__name__)
 
 _SECONDS: Final = 3.0
 """For so long vectors are made for one question: a graphics card makes those of a book, a
@@ -57,9 +60,9 @@ class AttachedVectors:
         ]
         first = dict.fromkeys((*likely, *range(len(passages))))
         missing = [number for number in first if keys[number] not in self._vectors]
-        until = self._clock() + _SECONDS
         try:
             asked = self._embedding.question(model, question, cancel)
+            until = self._clock() + _SECONDS  # with the model loaded
             for start in range(0, len(missing), _AT_ONCE):
                 if self._clock() > until:
                     break
@@ -68,12 +71,11 @@ class AttachedVectors:
                 made = self._embedding.passages(model, texts, cancel)
                 for number, vector in zip(part, made, strict=True):
                     self._vectors[keys[number]] = array("f", vector[: model.dimensions])
-        except EngineError:
-            return []  # words alone decide; the search in collections tells that in the log
+        except EngineError as error:
+            _log.warning("passages of files were not turned into vectors: %s", error)
+            return []  # words alone decide
         found = [
-            (number, vector)
-            for number, key in enumerate(keys)
-            if (vector := self._vectors.get(key)) is not None
+            (number, self._vectors[key]) for number, key in enumerate(keys) if key in self._vectors
         ]
         while len(self._vectors) > _MOST:
             self._vectors.popitem(last=False)

@@ -86,7 +86,7 @@ def test_a_crash_costs_one_file_and_one_that_was_not_first_gets_a_second_try(
 
 
 def test_a_bomb_costs_one_file(tmp_path: Path) -> None:
-    bomb = made.docx(tmp_path / "bomb.docx", ["x" * 3_000_000])
+    bomb = made.docx(tmp_path / "bomb.docx", made.paragraph("x" * 3_000_000))
     with closing(DocumentReader(Limits(unpacked_bytes=1_000_000)).many()) as many:
         with pytest.raises(DocumentNotRead, match="unpacked"):
             many.read(bomb, CancelToken())

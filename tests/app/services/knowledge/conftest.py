@@ -95,7 +95,7 @@ def make_house(tmp_path: Path) -> Iterator[Callable[[], House]]:
             )
             runtime = Runtime({"llamacpp": loader})
             read: list[str] = []
-            embedding = Embedding(library, runtime, lambda: house.settings)
+            embedding = Embedding(library, runtime, lambda: made.settings)
             knowledge = Knowledge(
                 CollectionStore(database),
                 tmp_path / "knowledge",
@@ -103,8 +103,8 @@ def make_house(tmp_path: Path) -> Iterator[Callable[[], House]]:
                 embedding,
             )
             opened.callback(knowledge.close)
-            house = House(tmp_path, database, library, models, runtime, embedding, knowledge, read)
-            return house
+            made = House(tmp_path, database, library, models, runtime, embedding, knowledge, read)
+            return made
 
         yield make
 
