@@ -22,6 +22,7 @@ from app.net import Gate
 from app.opening import MB, OpenStores, open_data
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.citing import Citing
 from app.services.answers.compacting import Compacting
 from app.services.answers.grounding import Grounding
 from app.services.answers.local_fallback import LocalFallback
@@ -206,6 +207,10 @@ class App:
     @once
     def documents(self) -> Documents:
         return Documents(DocumentReader(), FileCopies(self.folder.attachments))
+
+    @once
+    def citing(self) -> Citing:
+        return Citing(Grounding(DocumentStore(self.database)), self.documents.state_of)
 
     # The network
 

@@ -97,14 +97,13 @@ class ChatPage(QWidget):
         self._chats = chats
         self._generation = generation
         self._chat_settings = chat_settings
-        self._notifier = notifier
+        self._notifier, self._viewing = notifier, answering.viewing
         self._chat_id: str | None = None
         self._asking: _Asking | None = None
         self._badge: EngineBadge | None = None
         self._stay: StayLine | None = None
         self._drafts = chats.drafts
-        self._branches = answering.branches
-        self._waiting = answering.waiting
+        self._branches, self._waiting = answering.branches, answering.waiting
         self.welcome = Welcome()
         self.transcript = Transcript(settings.text_size, generation.so_far)
         self.composer = composer or Composer()
@@ -142,7 +141,6 @@ class ChatPage(QWidget):
         sent.file_opened.connect(self.file_opened)
         self.keys = MessageKeys(self.transcript, self.composer.focus, self)
         MessageRing(self.transcript, self)
-        self._viewing = answering.viewing
         self.citations = CitationMarks(self.transcript, answering.citations, notifier, self)
         self._voice = AnswerVoice(generation, self.transcript, self)
         self._stack = QStackedWidget()
