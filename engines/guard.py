@@ -1,4 +1,4 @@
-"""A guard that turns a wrong use of an engine into an error."""
+"""Guards of an engine: one turns its wrong use into an error, one keeps what is looked at."""
 
 from __future__ import annotations
 
@@ -48,6 +48,42 @@ class UseGuard:
         finally:
             with self._lock:
                 self._answers -= 1
+
+
+class LookGuard:
+    """Lets any number look at what is loaded, side by side; what takes it away waits for them."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._looking = 0
+        self._taking = False
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Look: until the end nothing is taken away."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._taking)
+            self._looking += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._looking -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def taking(self) -> Iterator[None]:
+        """Take away what is loaded: nobody looks at it, and who comes meanwhile finds it gone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._taking)
+            self._taking = True
+            self._changed.wait_for(lambda: not self._looking)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taking = False
+                self._changed.notify_all()
 
 
 def _busy() -> RuntimeError:

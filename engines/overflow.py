@@ -5,24 +5,26 @@ from __future__ import annotations
 from engines.errors import ContextFull, EngineError, MessageTooLong
 
 
-def full(tokens: int, kept: int, context: int) -> ContextFull:
+def full(tokens: int, kept: int, context: int, *, counted: bool = True) -> ContextFull:
     """Make the error for a conversation that does not fit as a whole, where nothing may leave.
 
-    tokens: of the prompt. kept: room for the answer. context: of the loaded model.
+    tokens: of the prompt; at least so many where they were not counted. kept: room for the answer.
+    context: of the loaded model.
     """
     return ContextFull(
         "This chat no longer fits the context.",
-        f"With this message it takes {tokens:,} tokens. The context has {context:,}, of "
-        f"which {kept:,} are reserved for the answer.",
+        f"With this message it takes {_said(tokens, counted=counted)} tokens. The context has"
+        f" {context:,}, of which {kept:,} are reserved for the answer.",
         "Shorten the message, choose a larger context, or let the oldest messages be "
         "left out or summarised.",
     )
 
 
-def too_long(tokens: int, pinned: int, context: int) -> EngineError:
+def too_long(tokens: int, pinned: int, context: int, *, counted: bool = True) -> EngineError:
     """Make the error for a last message that does not fit, with what has to stay beside it.
 
-    pinned: tokens of the pinned turns among those of the prompt.
+    tokens: of the prompt; at least so many where they were not counted. pinned: tokens of the
+    pinned turns among them.
     """
     if pinned and tokens - pinned < context:
         return ContextFull(
@@ -33,15 +35,23 @@ def too_long(tokens: int, pinned: int, context: int) -> EngineError:
         )
     return MessageTooLong(
         "This message is too long for the model.",
-        f"With the system prompt it takes {tokens:,} tokens, and the context has {context:,}.",
+        f"With the system prompt it takes {_said(tokens, counted=counted)} tokens, and the context"
+        f" has {context:,}.",
         "Shorten it, or load the model with a larger context.",
     )
 
 
-def prompt_too_long(tokens: int, context: int) -> MessageTooLong:
-    """Make the error for a prompt that is to be gone on with as it is, and does not fit."""
+def prompt_too_long(tokens: int, context: int, *, counted: bool = True) -> MessageTooLong:
+    """Make the error for a prompt that is to be gone on with as it is, and does not fit.
+
+    tokens: at least so many where they were not counted.
+    """
     return MessageTooLong(
         "The prompt is too long for the model.",
-        f"It takes {tokens:,} tokens, and the context has {context:,}.",
+        f"It takes {_said(tokens, counted=counted)} tokens, and the context has {context:,}.",
         "Shorten the prompt, or choose a larger context.",
     )
+
+
+def _said(tokens: int, *, counted: bool) -> str:
+    return f"{tokens:,}" if counted else f"at least {tokens:,}"

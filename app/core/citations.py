@@ -155,6 +155,16 @@ class CitationCheck:
             for it, begin, end in zip(quotes, begins, ends[1:], strict=False)
         )
 
+    def find(self, words: str) -> tuple[Citation, ...]:
+        """Look for words by themselves: where they stand first in each file that has them."""
+        found = []
+        for file, source in self._files:
+            start, end = next(source.find(words), (0, 0))
+            if spans := tuple(file.document.spans(start, end)):
+                sha256 = file.document.sha256
+                found.append(Citation(words, 0, len(words), "found", file.name, sha256, spans))
+        return tuple(found)
+
     def _checked(self, quote: re.Match[str], before: str, behind: str) -> Citation:
         words = _inside(quote)
         named = self._named(behind) or self._named(before)

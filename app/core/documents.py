@@ -17,6 +17,9 @@ from engines.types import MediaKind, Medium
 BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
 
+PASSAGE: Final = 1000
+"""Characters of a passage, at most; about 250 tokens, a paragraph or two."""
+
 
 class DocumentKind(StrEnum):
     """The kinds of files that can be read."""
@@ -172,6 +175,10 @@ class Document:
             starts.append(start)
             start += len(section.text) + len(BETWEEN)
         return starts
+
+    def start_of(self, place: int) -> int:
+        """Return where the text at a place begins, as characters of `text`; they count from 1."""
+        return self._starts[place - 1]
 
     def spans(self, start: int, end: int) -> Iterator[TextSpan]:
         """Find the places of the characters `start` to `end` of `text`."""

@@ -1,6 +1,6 @@
-"""Reads one document in a process of its own: `reader` starts it, and holds the limits.
+"""Reads documents in a process of its own, one or many: `reader` starts it, and holds the limits.
 
-Writes a line for the file, one for each section, and a last one; or at any time one with a fault.
+Writes a line for a file, one for each section, and a last one; or at any time one with a fault.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from app.documents.pictures import picture_format, read_picture
 from app.documents.sounds import read_sound, sound_format
 from app.documents.text import read_text
 from app.documents.workbook import XLSX_START, read_xlsx
-from engines.helper.child import begin
+from engines.helper.child import Say, begin, begin_serving
 
 _BEGINNING: Final = 4096
 _OLD_OFFICE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -57,14 +57,24 @@ _HTML: Final = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html)", r
 
 
 def main() -> None:
-    say = begin()
     asked = json.loads(sys.argv[1])
     limits = Limits(**asked["limits"])
+    if "path" in asked:
+        say = begin()
+        limit_memory(limits.memory_bytes)
+        _answer(say, Path(asked["path"]), str(asked["name"]), limits)
+        return
+    say, orders = begin_serving()
     limit_memory(limits.memory_bytes)
-    path = Path(asked["path"])
+    for order in orders:
+        _answer(say, Path(os.fsdecode(bytes.fromhex(order["path"]))), str(order["name"]), limits)
+
+
+def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
+    """Read a file, and say what it holds or why it cannot be read."""
     into = Collected(limits.characters)
     try:
-        kind = _read(path, str(asked["name"]), limits, into)
+        kind = _read(path, name, limits, into)
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()

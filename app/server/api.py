@@ -29,7 +29,7 @@ from app.server.fields import Fields, check, read_json
 from app.server.guard import UseInProgress
 from app.server.request import ApiRequest
 from app.server.running import RequestWork, Runs, until_gone
-from app.server.service import Access, ApiService
+from app.server.service import Access, ApiModel, ApiService
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 from engines.types import Done, Event, Usage
@@ -176,7 +176,7 @@ class Api:
     async def _list_models(self, request: Request) -> Response:
         access = access_of(request)
         found = await self._worked(request, lambda _cancel: self._service.models(access))
-        rows = [_model(it.called, it.created) for it in found or ()]
+        rows = [_model(it) for it in found or ()]
         first, last = (rows[0]["id"], rows[-1]["id"]) if rows else (None, None)
         # The last three are Anthropic's, whose clients ask at the same address.
         pages = {"has_more": False, "first_id": first, "last_id": last}
@@ -184,8 +184,8 @@ class Api:
 
     async def _show_model(self, request: Request) -> Response:
         called, access = request.path_params["model"], access_of(request)
-        await self._worked(request, lambda _cancel: self._service.find(called, access))
-        return JSONResponse(_model(called, 0))
+        found = await self._worked(request, lambda _cancel: self._service.find(called, access))
+        return _gone() if found is None else JSONResponse(_model(found))
 
     async def _chat(self, request: Request) -> Response:
         fields = check(chat.ChatFields, read_json(await request.body()))
@@ -455,13 +455,18 @@ def _gone() -> Response:
     return Response(status_code=499)
 
 
-def _model(called: str, created: int) -> dict[str, Any]:
-    """Describe a model in OpenAI's words, and in Anthropic's."""
+def _model(model: ApiModel) -> dict[str, Any]:
+    """Describe a model in OpenAI's words, in Anthropic's, and an adapter as vLLM does.
+
+    In vLLM an adapter's root is its path; no path is told here.
+    """
+    its = {"root": model.entry.id, "parent": model.entry.id} if model.adapter else {}
     return {
-        "id": called,
+        "id": model.called,
         "object": "model",
-        "created": created,
+        "created": model.created,
         "owned_by": "hearth",
         "type": "model",
-        "display_name": called,
+        "display_name": model.called,
+        **its,
     }

@@ -16,16 +16,21 @@ from app.core.settings.fields import Settings
 from app.server.request import ApiRequest
 from app.services.answers.answers import Answers, Prepared
 from app.services.engines.lease import Lease
+from app.services.engines.load_options import load_options_of
 from app.services.engines.runtime import Runtime
 from app.services.models.library import Library
+from engines import conversation
 from engines.base import Engine
 from engines.cancel import CancelToken
+from engines.overflow import full
 from engines.types import ChatRequest, Event, Ranking, Vectors
 
 T = TypeVar("T")
 
 _NAMED = 10
 """Models that are named to a client that asks for one that there is not."""
+_LONG = 1 << 20
+"""Bytes of a conversation from which on its tokens are counted before it takes a place."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,14 @@ class Access:
 
 @dataclass(frozen=True)
 class ApiModel:
-    """A model that can be asked. called: its id, or an alias of it. created: in s since 1970."""
+    """A model that can be asked. called: its id, an alias of it, or the name of a LoRA adapter.
+
+    adapter: the one that it answers with then. created: in s since 1970.
+    """
 
     called: str
     entry: ModelEntry
+    adapter: str = ""
 
     @property
     def created(self) -> int:
@@ -75,22 +84,27 @@ class ApiService:
         self._guests = guests
 
     def models(self, access: Access) -> list[ApiModel]:
-        """List what a client may ask, by id and by alias."""
+        """List what a client may ask: by id, by alias, and adapters as if they were models."""
         entries = self._entries()
         named = {it.id: it for it in entries} | {it.name: it for it in reversed(entries)}
         listed = [ApiModel(it.id, it) for it in entries]
         for alias, called in self._aliases().items():
             if called in named:
                 listed.append(ApiModel(alias, named[called]))
+        taken = {it.called for it in listed} | named.keys()
+        listed += [it for it in self._adapted() if it.called not in taken]
         return [it for it in listed if _may(access, it.called, it.entry)]
 
-    def find(self, called: str, access: Access) -> ModelEntry:
-        """Find a model by id, name or alias. Raises ModelUnknown."""
+    def find(self, called: str, access: Access) -> ApiModel:
+        """Find what answers to an id, a name, an alias or an adapter. Raises ModelUnknown."""
         aliases = self._aliases()
         wanted = aliases.get(called, called)
         for entry in self._entries():
             if wanted in {entry.id, entry.name} and _may(access, called, entry):
-                return self._library.find(entry.id)
+                return ApiModel(called, self._library.find(entry.id))
+        for adapted in self._adapted():
+            if wanted == adapted.called and _may(access, called, adapted.entry):
+                return replace(adapted, entry=self._library.find(adapted.entry.id))
         there = [it.called for it in self.models(access)][:_NAMED]
         raise ModelUnknown(
             f"There is no model “{called[:100]}” here.",
@@ -108,6 +122,7 @@ class ApiService:
         prepared = self._prepared(request.model, request.options, access)
         session = session_of(request.shaped, access)
         asked = replace(request.onto(prepared.request), chat=session, guest=self._guests)
+        self._require_room(prepared, asked, cancel)
         whole = replace(prepared, request=asked)
         for number in range(request.count):
             events = self._answers.answer(whole, _unheard, cancel, for_client=True)
@@ -172,12 +187,29 @@ class ApiService:
     def _entries(self) -> list[ModelEntry]:
         return [it for it in self._library.entries() if not it.on_server]
 
+    def _adapted(self) -> Iterator[ApiModel]:
+        """Yield the LoRA adapters of the settings, each with the model that it answers with.
+
+        That is the usual one, where its engine takes such adapters, or else one that is loaded.
+        """
+        settings = self._settings()
+        held = {it.entry.id: it.load_options for it in self._runtime.models()}
+        usual = [it for it in self._entries() if settings.model in {it.id, it.name}]
+        others = [it for it in self._entries() if it.id in held and it not in usual]
+        for base in (*usual[:1], *others):
+            options = held.get(base.id) or load_options_of(settings, base.engine)
+            for adapter in options.adapters:
+                yield ApiModel(adapter.name, base, adapter.name)
+
     def _prepared(
         self, called: str, options: Callable[[str], AnswerOptions], access: Access
     ) -> Prepared:
         """Resolve the settings for a model, and see that it can be loaded now."""
-        entry = self.find(called, access)
-        prepared = self._answers.prepare(self._settings(), options(entry.id))
+        found = self.find(called, access)
+        chosen = options(found.entry.id)
+        if found.adapter:
+            chosen = replace(chosen, settings={**chosen.settings, "adapter": found.adapter})
+        prepared = self._answers.prepare(self._settings(), chosen)
         # What is loaded already is used as it is: a client causes no second load of it.
         held = self._runtime.held_options(prepared.entry)
         if held is not None:
@@ -190,6 +222,20 @@ class ApiService:
                 f"Ask “{other.id}”, or unload it in Hearth first.",
             )
         return prepared
+
+    def _require_room(self, prepared: Prepared, asked: ChatRequest, cancel: CancelToken) -> None:
+        """Refuse a conversation that is far too long while it holds up nobody else.
+
+        To count the tokens of some takes seconds. Raises ContextFull, EngineError, Cancelled.
+        """
+        said = asked.prompt if isinstance(asked.prompt, str) else ""
+        if len(said) + sum(map(conversation.size, asked.messages)) < _LONG:
+            return
+        found = self._runtime.look_up(
+            prepared.entry, prepared.load_options, lambda it: it.measure(asked, cancel)
+        )
+        if found is not None and found.total > found.context - found.kept:
+            raise full(found.total, found.kept, found.context, counted=False)
 
     def _named(self, called: str, access: Access) -> Prepared:
         """Prepare a model; without a name, the usual one."""

@@ -10,13 +10,16 @@ import base64
 import math
 import struct
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from app.server.fields import Fields
 from app.server.request import BadRequest
 from engines.types import Ranking, Vectors
+
+MOST_TOKENISED: Final = 4 * 1024 * 1024
+"""Characters of a text whose tokens are told; it takes some seconds to find them."""
 
 
 class EmbeddingFields(Fields):
@@ -60,6 +63,13 @@ class TokenizeFields(Fields):
         text = self.prompt if self.content is None else self.content
         if text is None:
             raise BadRequest("There is no text.", "“content” is missing.", "Send it.", "content")
+        if len(text) > MOST_TOKENISED:
+            raise BadRequest(
+                "The text is too long to be tokenised at once.",
+                f"It has {len(text):,} characters; at most {MOST_TOKENISED:,} are taken.",
+                "Send it in parts.",
+                "content",
+            )
         return text
 
     @property

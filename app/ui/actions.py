@@ -36,6 +36,9 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand("new_chat", _tr("actions", "New chat"), ("Ctrl+N",), chats),
         WindowCommand("scratch_chat", _tr("actions", "Scratch chat"), ("Ctrl+Shift+N",), chats),
         WindowCommand("chat_settings", _tr("actions", "Chat settings"), ("Ctrl+Shift+E",), chats),
+        WindowCommand(
+            "chat_documents", _tr("actions", "Documents of this chat"), ("Ctrl+Shift+X",), chats
+        ),
         WindowCommand("focus_search", _tr("actions", "Search chats"), ("Ctrl+K",), chats),
         WindowCommand("find", _tr("actions", "Find in this chat"), ("Ctrl+F",), chats),
         WindowCommand("find_next", _tr("actions", "Next match"), ("F3",), chats),

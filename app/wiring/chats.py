@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from app.presenters.tasks import Tasks
     from app.presenters.window import WindowPresenters
     from app.services.engines.runtime import Runtime
+    from app.services.knowledge.knowledge import Knowledge
     from app.services.models.library import Library
     from app.store.assistants import AssistantStore
     from app.store.db import Database
@@ -79,12 +80,13 @@ def answering(
     database: Database,
     library: Library,
     generation: Generation,
+    grounding: Grounding,
     documents: Documents,
     tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
     store = DocumentStore(database)
-    citing = Citing(Grounding(store), documents.state_of)
+    citing = Citing(grounding, documents.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
@@ -97,11 +99,15 @@ def answering(
 
 
 def context(
-    database: Database, answers: Answers, runtime: Runtime, settings: SettingsService, tasks: Tasks
+    database: Database,
+    answers: Answers,
+    grounding: Grounding,
+    runtime: Runtime,
+    settings: SettingsService,
+    tasks: Tasks,
 ) -> ContextUses:
     """Make the service that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
-    grounding = Grounding(DocumentStore(database))
     counting = Counting(ChatStore(database), summaries, answers, grounding, runtime)
     return ContextUses(counting, summaries, settings, tasks)
 
@@ -114,21 +120,24 @@ def scratch(
     settings: SettingsService,
     tasks: Tasks,
     local_fallback: Callable[[str], str],
+    knowledge: Knowledge,
 ) -> Scratch:
     """Make a chat with stores of its own, all in memory: none knows the data folder.
 
     local_fallback: as of `app.services.answers.answers.Answers`; it begins on this computer.
+    knowledge: the user's collections, which it may be grounded in.
     """
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
     drafts = Drafts(DraftStore(database), tasks)
+    grounding = Grounding(DocumentStore(database), knowledge)
     answers = Answers(
         chats,
         library,
         runtime,
         ChatLayers(own, stored),
         Compacting(SummaryStore(database)),
-        Grounding(DocumentStore(database)),
+        grounding,
         leaves_traces=False,
     )
     generation = Generation(chats, answers, settings, tasks)
@@ -138,7 +147,7 @@ def scratch(
         ),
         generation=generation,
         answering=answering(
-            database, library, generation, Documents(DocumentReader(), None), tasks
+            database, library, generation, grounding, Documents(DocumentReader(), None), tasks
         ),
         chat_settings=ChatSettings(
             own,
@@ -149,7 +158,7 @@ def scratch(
             local_fallback=local_fallback,
             begins_here=True,
         ),
-        context=context(database, answers, runtime, settings, tasks),
+        context=context(database, answers, grounding, runtime, settings, tasks),
         forget=database.close,
         tasks=tasks,
     )

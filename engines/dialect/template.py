@@ -41,10 +41,11 @@ class Template:
     """
 
     def __init__(self, source: str) -> None:
-        from engines.dialect.sandbox import compile_template
+        from engines.dialect.sandbox import OLD_VALUES, compile_template, old_values_of
 
         try:
             self._template = compile_template(source)
+            self._old = {name: OLD_VALUES[name] for name in old_values_of(source)}
         except MemoryError:
             raise
         except Exception as error:  # of the many that a compiler may raise
@@ -60,6 +61,7 @@ class Template:
     ) -> str:
         """Render at once. See `Renderer.run`."""
         longest = _LONGEST_MARKUP + _TIMES_WRITTEN * (_length(messages) + _length(tools or ()))
+        old = {name: write(tools or ()) for name, write in self._old.items()}
         try:
             return _limited(
                 self._template.generate(
@@ -67,6 +69,7 @@ class Template:
                     add_generation_prompt=True,
                     tools=tools,
                     documents=None,
+                    **old,
                     **values,
                 ),
                 longest,

@@ -106,7 +106,8 @@ def _sections(form: CallFormat, *, parallel: bool) -> str:
         again = f'({blank} "," {blank} call)*' if more else ""
         return f'{blank} "[" {blank} call {again} {blank} "]" {blank} {ends}'
     if form.plural:
-        again = f"({blank} {opens} call)*" if more and opens else ""
+        between = opens or (f'";" {blank}' if form.bare else "")
+        again = f"({blank} {between} call)*" if more and between else ""
         return f"{lead} {first} call {again} {blank} {ends}"
     again = f"({blank} {begins} {lead} {first} call {blank} {ends})*" if more and begins else ""
     return f"{lead} {first} call {blank} {ends} {again}"
@@ -181,10 +182,18 @@ def _objects(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str
         if not form.arguments:
             inside = f'{name} {blank} ":" {blank} {arguments}'
         else:
+            keys = [form.arguments]
+            if form.bare and form.name_key == "name":
+                keys = list(dict.fromkeys([*keys, "parameters", "arguments"]))
+            told = " | ".join(_literal(json.dumps(key)) for key in keys)
             inside = (
                 f'{_literal(json.dumps(form.name_key))} {blank} ":" {blank} {name} {blank} ","'
-                f' {blank} {_literal(json.dumps(form.arguments))} {blank} ":" {blank} {arguments}'
+                f' {blank} ({told}) {blank} ":" {blank} {arguments}'
             )
+            if form.bare:
+                # Models without markers have learnt several spellings, which are all read.
+                kind = f'"\\"type\\"" {blank} ":" {blank} "\\"function\\"" {blank} "," {blank}'
+                inside = f"({kind})? {inside}"
         if form.id_key:
             number = f'"\\"" [0-9a-zA-Z]{{1,9}} "\\"" {blank} "," {blank}'
             inside = f'{_literal(json.dumps(form.id_key))} {blank} ":" {blank} {number} {inside}'

@@ -65,7 +65,7 @@ class Embedder:
                 "It is made to judge how well documents answer a question.",
                 "Choose an embedding model.",
             )
-        given = [self._tokens(text) for text in texts]
+        given = [self._tokens(text, number, cancel) for number, text in enumerate(texts, start=1)]
         vectors = self._evaluated(given, self.dimensions, cancel)
         return Vectors(tuple(map(_of_length_one, vectors)), sum(map(len, given)))
 
@@ -77,7 +77,10 @@ class Embedder:
                 "It turns texts into vectors.",
                 "Choose a model that is made to rank.",
             )
-        given = [self._pair(query, document) for document in documents]
+        given = [
+            self._pair(query, document, at, cancel)
+            for at, document in enumerate(documents, start=1)
+        ]
         scores = self._evaluated(given, 1, cancel)
         return Ranking(tuple(score for (score,) in scores), sum(map(len, given)))
 
@@ -101,14 +104,16 @@ class Embedder:
         context.watch(self._flag)
         return context
 
-    def _tokens(self, text: str | Sequence[int]) -> list[int]:
+    def _tokens(self, text: str | Sequence[int], number: int, cancel: CancelToken) -> list[int]:
         vocabulary = self.model.vocabulary
         if isinstance(text, str):
+            self._require_room(text, number, cancel)
             return [*self._begin, *vocabulary.plain_tokens(text), *self._end]
         return vocabulary.require_tokens(text)
 
-    def _pair(self, query: str, document: str) -> list[int]:
+    def _pair(self, query: str, document: str, number: int, cancel: CancelToken) -> list[int]:
         """Put a query and a document together as the model was taught to have them."""
+        self._require_room(f"{query} {document}", number, cancel)
         vocabulary = self.model.vocabulary
         template = self._api.llama_model_chat_template(self.model.pointer, b"rerank")
         if template is None:
@@ -120,18 +125,20 @@ class Embedder:
             tokens += vocabulary.tokenise(part) if given is None else vocabulary.plain_tokens(given)
         return tokens
 
+    def _require_room(self, text: str, number: int, cancel: CancelToken) -> None:
+        """Refuse a text that is surely too long before it is tokenised, which takes a while."""
+        if cancel.cancelled:
+            raise Cancelled
+        if len(text) > self.size and (least := self.model.vocabulary.fewest(text)) > self.size:
+            raise _too_long(number, f"at least {least:,}", self.size)
+
     def _evaluated(
         self, texts: Sequence[Sequence[int]], width: int, cancel: CancelToken
     ) -> list[list[float]]:
         """Return what the model makes of each text: so many numbers."""
         for number, tokens in enumerate(texts, start=1):
             if len(tokens) > self.size:
-                raise MessageTooLong(
-                    "A text is too long for the model.",
-                    f"The text number {number} takes {len(tokens):,} tokens, and the model reads"
-                    f" {self.size:,} at once.",
-                    "Send shorter texts.",
-                )
+                raise _too_long(number, f"{len(tokens):,}", self.size)
             if not tokens:
                 raise Unsupported(
                     "There is nothing to read.",
@@ -216,6 +223,14 @@ def open_embedder(
         dimensions=embedder.dimensions,
     )
     return embedder, report
+
+
+def _too_long(number: int, tokens: str, size: int) -> MessageTooLong:
+    return MessageTooLong(
+        "A text is too long for the model.",
+        f"The text number {number} takes {tokens} tokens, and the model reads {size:,} at once.",
+        "Send shorter texts.",
+    )
 
 
 def _parts(template: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -22,7 +21,7 @@ from engines.errors import (
     NotEnoughMemory,
     Unsupported,
 )
-from engines.guard import UseGuard
+from engines.guard import LookGuard, UseGuard
 from engines.hardware.memory import resident_bytes
 from engines.llamacpp.answer import answer
 from engines.llamacpp.embedder import Embedder, open_embedder
@@ -86,7 +85,7 @@ class LlamaCppEngine:
         self._embedder: Embedder | None = None
         self._loading: float | None = None
         self._guard = UseGuard()
-        self._measuring = threading.Lock()
+        self._looks = LookGuard()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Load the plan's model in place of the present one. See `Engine.load`.
@@ -190,12 +189,12 @@ class LlamaCppEngine:
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count what the request takes. See `Engine.measure`."""
-        with self._measuring:
+        with self._looks.looking():
             return self._answering().prompter.measure(request, cancel)
 
     def tokenize(self, text: str, _cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
         """Return the text's tokens. See `Engine.tokenize`."""
-        with self._measuring:
+        with self._looks.looking():
             vocabulary = self._vocabulary()
             if self._embedder is not None and special:
                 before, behind = vocabulary.wrapping()
@@ -204,7 +203,7 @@ class LlamaCppEngine:
 
     def detokenize(self, tokens: Sequence[int], _cancel: CancelToken) -> str:
         """Return the tokens' text. See `Engine.detokenize`."""
-        with self._measuring:
+        with self._looks.looking():
             vocabulary = self._vocabulary()
             pieces = map(vocabulary.shown, vocabulary.require_tokens(tokens))
             return b"".join(pieces).decode(errors="replace")
@@ -302,9 +301,9 @@ class LlamaCppEngine:
 
     def _unload(self) -> None:
         if self._loaded is not None:
-            # What is being measured ends at once.
+            # What is being rendered ends at once; what is being tokenised has to be waited for.
             self._loaded.dialect.close()
-        with self._measuring:
+        with self._looks.taking():
             loaded, self._loaded = self._loaded, None
             embedder, self._embedder = self._embedder, None
         for held in (loaded, embedder):

@@ -32,6 +32,9 @@ def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | Non
     if drafter is not None and plan.draft_max:
         mapped += _mapped(drafter, plan)
     need = ram.total - mapped
+    if not plan.gpu_layers:
+        # llama.cpp reads adapters into buffers beside the weights that they change.
+        need += sum(_bytes_of(adapter.path) for adapter in plan.adapters)
     have = within_limits(measure_memory(), Path("/")).available_bytes
     if need > have:
         raise NotEnoughMemory(
@@ -44,6 +47,13 @@ def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | Non
             if ram.weights - mapped > need // 2
             else "Set a smaller context, or close other programs.",
         )
+
+
+def _bytes_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # it is refused when it is loaded, with the reason
 
 
 def _mapped(header: GgufHeader, plan: LoadPlan) -> int:

@@ -236,6 +236,7 @@ class Loaded:
                 if not costs.corrected:
                     self.book.keep(key, costs)
         finally:
+            self.scheduler.close()
             self.dialect.close()
             for slot in reversed(self.slots):
                 slot.drafting.close()
@@ -283,6 +284,7 @@ def prepare_loaded(
         context = Context(native, model, plan, least_batch=least)
         opened.callback(context.close)
         scheduler = Scheduler(context)
+        opened.callback(scheduler.close)
         draftings = open_draftings(native, header, model, context, plan, progress, cancel)
         for drafting in draftings:
             opened.callback(drafting.close)

@@ -16,9 +16,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engines.errors import EngineFailed, MediaUnsupported, MediumUnreadable
+from engines.errors import EngineFailed, MediaUnsupported, MediumUnreadable, ProjectorRefused
 from engines.llamacpp.cells import make_cells
 from engines.llamacpp.failures import projector_failure
+from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.media import MOST_PIXELS, MOST_SECONDS, kind_of, picture_size, sound_seconds
@@ -66,7 +67,9 @@ class Projector:
     look at all others. width: values that the model reads for each cell.
     """
 
-    def __init__(self, native: Native, pointer: Any, model: Model) -> None:
+    def __init__(self, native: Native, pointer: Any, model: Model, file: str) -> None:
+        """Begin. file: tells the projector's file from any other."""
+        self._file = file
         self._api = native.media
         self._native = native
         self._pointer = pointer
@@ -86,7 +89,9 @@ class Projector:
         found: list[int] = []
         for part in self._layout(medium):
             if isinstance(part, MediaPart):
-                found += make_cells(medium.sha256, part.number, part.count, part.positions)
+                found += make_cells(
+                    f"{medium.sha256} {self._file}", part.number, part.count, part.positions
+                )
             else:
                 found += part
         return found
@@ -260,11 +265,19 @@ def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
         params.device = native.device(plan.devices[0])
     params.print_timings = False
     params.n_threads = plan.batch_threads
+    try:
+        file = file_identity(path)
+    except OSError as error:
+        raise ProjectorRefused(
+            f"The projector “{path.name}” cannot be used.",
+            f"The system says: {error.strerror or error}.",
+            "Get it again, or choose another model.",
+        ) from error
     with native.log.watch() as complaints:
         pointer = api.mtmd_init_from_file(os.fsencode(path), model.pointer, params)
     if not pointer:
         raise projector_failure(path, complaints)
-    return Projector(native, pointer, model)
+    return Projector(native, pointer, model, file)
 
 
 def no_sense(kind: MediaKind) -> MediaUnsupported:

@@ -23,6 +23,10 @@ from engines.overflow import full, prompt_too_long, too_long
 from engines.types import ChatRequest, Measured, Medium, Message
 
 _MOST_COUNTS = 20_000
+_FAR: Final = 8
+"""Characters for each token of the context; a longer text hardly fits, as tokens have some four."""
+_LONG: Final = 250_000
+"""Characters that are tokenised in a moment, whether they fit or not."""
 
 _ANSWERS: Final = 16
 """Answers whose tokens are remembered, the last ones."""
@@ -34,7 +38,9 @@ class Prompt:
 
     tokens: what the model gets. left: messages that did not fit. rendered: by the dialect. stable:
     how many of the tokens the next turn's prompt will begin with as well, whatever becomes of the
-    reasoning. media: the pictures and sounds among the tokens.
+    reasoning. media: the pictures and sounds among the tokens. fewest: of a prompt that is surely
+    too long for the context, and so was not tokenised, the tokens that it would have at least; 0
+    for any other.
     """
 
     rendered: RenderedPrompt
@@ -42,10 +48,15 @@ class Prompt:
     left: tuple[int, ...]
     stable: int
     media: tuple[PlacedMedium, ...] = ()
+    fewest: int = 0
 
     @property
     def text(self) -> str:
         return self.rendered.text
+
+    @property
+    def length(self) -> int:
+        return self.fewest or len(self.tokens)
 
 
 class Prompter:
@@ -90,33 +101,37 @@ class Prompter:
             raise ValueError("there is no message to answer")
         kept = conversation.answer_room(self._size, request.max_tokens)
         whole = self._render(request, (), held, cancel)
-        if len(whole.tokens) <= self._size - kept:
+        if whole.length <= self._size - kept:
             return whole
         if request.overflow == "stop":
-            raise full(len(whole.tokens), kept, self._size)
+            raise full(whole.length, kept, self._size, counted=not whole.fewest)
         prompt = self._fitting(request, whole, kept, held, cancel)
-        if len(prompt.tokens) < self._size:
+        if prompt.length < self._size:
             return prompt
         pinned = conversation.pinned(messages)
         held_fast = sum(self._count(messages[at]) for at in pinned)
-        raise too_long(len(prompt.tokens), held_fast, self._size)
+        raise too_long(prompt.length, held_fast, self._size, counted=not prompt.fewest)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count what `write` would make of it. May be called while an answer is written."""
+        """Count what `write` would make of it. May be called while an answer is written.
+
+        Of what is surely too long, the figures are what it takes at least.
+        """
         kept = conversation.answer_room(self._size, request.max_tokens)
         if request.prompt is not None:
-            count = len(self._given(request.prompt))
+            count = self._too_long(request.prompt) or len(self._given(request.prompt))
             return Measured((), count, kept, self._size, (), count)
         whole = prompt = self._render(request, (), (), cancel)
-        if len(whole.tokens) > self._size - kept:
+        if whole.length > self._size - kept:
             prompt = self._fitting(request, whole, kept, (), cancel)
+        lengths = tuple(self._lengths(request.messages, whole.length))
         return Measured(
-            lengths=tuple(self._lengths(request.messages, len(whole.tokens))),
-            total=len(whole.tokens),
+            lengths=lengths,
+            total=max(whole.fewest, sum(lengths)) if whole.fewest else whole.length,
             kept=kept,
             context=self._size,
             left=prompt.left,
-            prompt=len(prompt.tokens),
+            prompt=prompt.length,
         )
 
     def remember(self, prompt: Prompt, answer: str, tokens: Sequence[int]) -> None:
@@ -132,6 +147,8 @@ class Prompter:
 
         Raises MessageTooLong, Unsupported.
         """
+        if fewest := self._too_long(given):
+            raise prompt_too_long(fewest, self._size, counted=False)
         tokens = self._given(given)
         if len(tokens) >= self._size:
             raise prompt_too_long(len(tokens), self._size)
@@ -162,10 +179,10 @@ class Prompter:
     ) -> Prompt:
         """Return the prompt without the turns that must leave, too long if none more may."""
         room, prompt = self._size - kept, whole
-        lengths = self._lengths(request.messages, len(whole.tokens))
+        lengths = self._lengths(request.messages, whole.length)
         for left in conversation.cuts(request.messages, lengths, room, self._size):
             prompt = self._render(request, left, held, cancel)
-            if len(prompt.tokens) <= room:
+            if prompt.length <= room:
                 break
         return prompt
 
@@ -183,6 +200,8 @@ class Prompter:
         if request.tool_choice == "none" and self._dialect.call_token is None:
             tools = ()  # only one that begins with a token can be kept from asking for them
         rendered = self._dialect.render(messages, request.thinking, request.effort, tools, cancel)
+        if fewest := self._too_long(rendered.text):
+            return Prompt(rendered, [], left, 0, fewest=fewest)
         tokens = self._tokens(rendered.text, held, media)
         if not tokens:
             # llama.cpp ends the process when it is asked to go on from nothing.
@@ -242,6 +261,16 @@ class Prompter:
             )
         return tuple(placed)
 
+    def _too_long(self, given: str | tuple[int, ...]) -> int:
+        """Return how many tokens a text has at least, if those are too many; 0 if it may fit.
+
+        To tokenise a million words takes seconds, and they would be refused all the same.
+        """
+        if not isinstance(given, str) or len(given) < max(_LONG, _FAR * self._size):
+            return 0
+        fewest = self._vocabulary.fewest(given)
+        return fewest if fewest > self._size else 0
+
     def _stable(self, rendered: RenderedPrompt, tokens: Sequence[int]) -> int:
         if not rendered.fades:
             return len(tokens)
@@ -288,11 +317,15 @@ class Prompter:
         return [text + markup for text in texts]
 
     def _count(self, message: Message) -> int:
-        """Count the tokens of a message once: a chat is measured again and again."""
+        """Count the tokens of a message once: a chat is measured again and again.
+
+        One that is too long by itself counts as what it has at least.
+        """
         text = message.text + "".join(it.name + it.arguments for it in message.calls)
         key = hash(text)
         if key not in self._counts:
             if len(self._counts) >= _MOST_COUNTS:
                 self._counts.clear()
-            self._counts[key] = len(self._vocabulary.tokenise(text))
+            counted = self._too_long(text) or len(self._vocabulary.tokenise(text))
+            self._counts[key] = counted
         return self._counts[key] + sum(len(self._medium_tokens(it)) for it in message.media)

@@ -6,16 +6,18 @@ wait for all others. So a long prompt makes no answer wait longer than one slice
 answer by itself is the case of one. A slice of a picture or a sound comes behind all that in a
 call of its own, one in each step.
 
-There is no thread for this. Whoever waits for a token runs a step for all, unless another one does,
-and only one at a time works in the context. An answer whose reader has come for its next token goes
-on at once with the one just drawn, so that the others do not wait until that has become text.
-Readers that take their time miss steps, and hold nobody up.
+Whoever waits for a token has a step run for all, unless another one does, and only one at a time
+works in the context. All steps are run in one thread: OpenMP gives every thread that calls it
+workers of its own, and those of several would take each other's processors. An answer whose reader
+has come for its next token goes on at once with the one just drawn, so that the others do not wait
+until that has become text. Readers that take their time miss steps, and hold nobody up.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from time import perf_counter
 
@@ -24,13 +26,14 @@ from engines.llamacpp.decoder import Decoding, DrawnRun
 
 
 class Scheduler:
-    """Runs the answers of one context. May be used from any thread.
+    """Runs the answers of one context. May be used from any thread; close it before the context.
 
     flag: ends evaluations of those who watch it, once all answers in them are cancelled.
     """
 
     def __init__(self, context: Context) -> None:
         self.flag = AbortFlag()
+        self._thread = ThreadPoolExecutor(1, "llama.cpp")
         self.go_on_in(context)
         self._changed = threading.Condition()
         self._working = False  # somebody works in the context
@@ -43,6 +46,10 @@ class Scheduler:
         """Evaluate in this context from now on; called while nothing is written."""
         self._context = context
         context.watch(self.flag)
+
+    def close(self) -> None:
+        """End the thread that runs the steps; called when nothing is written any more."""
+        self._thread.shutdown()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -132,10 +139,7 @@ class Scheduler:
                     if settled():
                         break
                     step = self._begin()
-                try:
-                    self._run(step)
-                finally:
-                    self._end(step)
+                self._thread.submit(self._step, step).result()
         finally:
             answer.waits = False
         if answer.runs:
@@ -154,15 +158,25 @@ class Scheduler:
     def _begin(self) -> list[Decoding]:
         """Begin a step with all who are ready and have the adapter of who waits longest.
 
-        Those with another one stay, and are then ahead of these.
+        Those with another one stay, and are then ahead of these. A guest's prompt has no step of
+        its own while somebody here waits for theirs.
         """
         ready = [answer for answer in self._ready if not answer.cancel.cancelled]
-        step = [answer for answer in ready if answer.adapter == ready[0].adapter]
-        self._passed_over = [answer for answer in ready if answer.adapter != ready[0].adapter]
+        waits = any(answer.reads and not answer.guest for answer in ready)
+        first = next((it for it in ready if not (waits and it.reads and it.guest)), None)
+        adapter = first.adapter if first is not None else ""
+        step = [answer for answer in ready if answer.adapter == adapter]
+        self._passed_over = [answer for answer in ready if answer.adapter != adapter]
         self._ready = [*self._passed_over]
         self._stepping = step
         self._working = True
         return step
+
+    def _step(self, step: Sequence[Decoding]) -> None:
+        try:
+            self._run(step)
+        finally:
+            self._end(step)
 
     def _end(self, step: Sequence[Decoding]) -> None:
         """End a step: who reads a prompt, or has a reader that waits, is ready for the next."""

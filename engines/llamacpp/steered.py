@@ -5,13 +5,17 @@ counts only if it is the very token, and the KV cache, the penalties and the tex
 what they would be had the model written it.
 
 Once a model begins to ask for a tool, what follows is a call: of one of the tools that it was
-offered, with arguments that follow its schema. Until then a grammar of calls does not hold.
+offered, with arguments that follow its schema. Until then a grammar of calls does not hold. Some
+models begin with no marker: then it is a call once it names a tool and begins its arguments.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
 from engines.dialect import CallReader
 from engines.dialect.course import Course
@@ -32,7 +36,10 @@ from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.writer import seamed
 from engines.text import SEAM, Utf8Decoder, held_back
-from engines.types import ChatRequest, Sampling, TextDelta, ToolCallDelta
+from engines.types import ChatRequest, Sampling, TextDelta, Tool, ToolCallDelta
+
+_PYTHON_CALL: Final = re.compile(r"\s*\[?\s*([\w.]+)\(")
+"""How an answer begins that is a call as Python writes it."""
 
 
 class CallGuide:
@@ -60,6 +67,8 @@ class CallGuide:
                 raise
         self._begins = dialect.call_begins
         self._text = ""
+        watched = form.bare and not self.required and not request.sampling.guided
+        self._bare = BareCalls(form, tools, parallel=request.parallel_tools) if watched else None
         self.reader = CallReader((form,)) if self._channels else None
         self._found = False
         self._begin = self._beginning(form, prompt)
@@ -105,6 +114,9 @@ class CallGuide:
                 return arguments_grammar(self._tools[delta.name]), ""
             if isinstance(delta, TextDelta):
                 self._text += delta.text
+                if self._bare is not None and (bare := self._bare.saw(delta.text)):
+                    self._found = True
+                    return bare
         for marker in self._begins:
             _, found, rest = self._text.partition(marker)
             if found:
@@ -112,6 +124,40 @@ class CallGuide:
                 return self._grammar, rest.replace(SEAM, "")
         kept = held_back(self._text, self._begins)
         self._text = self._text[len(self._text) - kept :]
+        return None
+
+
+class BareCalls:
+    """Finds where an answer turns out to be a call that began without a marker.
+
+    An answer that begins with a bracket may be anything: data that was asked for, a quotation. So
+    no grammar holds until it names a tool that was offered and begins its arguments; what is read
+    as a call from there on is one, whatever follows.
+    """
+
+    def __init__(self, form: CallFormat, tools: Sequence[Tool], *, parallel: bool) -> None:
+        self._grammar: CallGrammar | None = None
+        with suppress(GrammarInvalid):
+            self._grammar = call_grammar(replace(form, ends=""), tools, parallel=parallel)
+        self._reader = CallReader((replace(form, begins=()),), tools)
+        self._python = form.style == "python"
+        self._names = {it.name for it in tools}
+        self._said = ""
+        self._over = self._grammar is None
+
+    def saw(self, text: str) -> tuple[CallGrammar, str] | None:
+        """Take the next part of an answer; returns the grammar of calls with all of it so far."""
+        if self._over or self._grammar is None:
+            return None
+        self._said += text
+        deltas = self._reader.feed(text)
+        named = _PYTHON_CALL.match(self._said) if self._python else None
+        if any(isinstance(it, ToolCallDelta) for it in deltas) or (
+            named is not None and named[1] in self._names
+        ):
+            self._over = True
+            return self._grammar, self._said.lstrip()
+        self._over = bool(deltas)  # it was text
         return None
 
 

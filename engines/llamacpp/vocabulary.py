@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from engines.errors import Unsupported
+from engines.llamacpp.fewest import FewestTokens
 from engines.llamacpp.native import Native
 from engines.text import SEAM
 
@@ -26,6 +27,8 @@ _BYTES: Final = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
 _USUAL_PIECE: Final = 256
 """Bytes; hardly any token has more."""
+_BLANK: Final = "\N{LOWER ONE EIGHTH BLOCK}"
+"""How SentencePiece spells a blank. Whoever writes it gets the tokens of blanks."""
 
 
 class Vocabulary:
@@ -115,6 +118,19 @@ class Vocabulary:
             text = _LONG.sub(self._with_seam, text)
         return [token for part in text.split(SEAM) for token in self._tokenise(part)]
 
+    def fewest(self, text: str) -> int:
+        """Return a number of tokens that `text` has at least, in a fraction of tokenising's time.
+
+        0 says nothing: of vocabularies that leave something out of a text.
+        """
+        data = text.replace(SEAM, "").replace(_BLANK, " ").encode(errors="replace")
+        return self._fewest.of(data) if self._type in (_SENTENCEPIECE, _BPE) else 0
+
+    @cached_property
+    def _fewest(self) -> FewestTokens:
+        pieces = (self._whole_piece(it) or self.text(it).encode() for it in range(self.size))
+        return FewestTokens(piece.replace(_BLANK.encode(), b" ") for piece in pieces)
+
     def whole_text(self, text: str) -> list[int]:
         """Tokenise `text` behind the token that begins one, where the model wants that."""
         tokens = self.tokenise(text)
@@ -188,15 +204,16 @@ class Vocabulary:
             return known
         if not 0 <= token < self.size:
             raise ValueError(f"{token} is no token of this vocabulary")
-        piece, length = self._read_piece(token, _USUAL_PIECE)
-        if length < 0:
-            piece, _ = self._read_piece(token, -length)
-        self._pieces[token] = piece
+        piece = self._pieces[token] = self._whole_piece(token)
         return piece
 
     def shown(self, token: int) -> bytes:
         """Return the bytes that stand for a token: a control token's are its text."""
         return self.piece(token) or self.text(token).encode()
+
+    def _whole_piece(self, token: int) -> bytes:
+        piece, length = self._read_piece(token, _USUAL_PIECE)
+        return piece if length >= 0 else self._read_piece(token, -length)[0]
 
     def _read_piece(self, token: int, room: int) -> tuple[bytes, int]:
         """Return a token's bytes and their number; the negative number where there is no room."""

@@ -56,7 +56,7 @@ def sensing_tokens() -> Tokens:
 
 
 def write_qwen3vl(
-    path: Path, *, width: int = 128, deepstack: int = 2, layers: int = 3, context: float = 0.6
+    path: Path, *, width: int = 128, deepstack: int = 2, layers: int = 3, context: float = 1.5
 ) -> Path:
     """A Qwen 3 VL: positions of four parts, and what its eyes add to the first layers."""
     tokens, random = sensing_tokens(), Random(11)

@@ -97,13 +97,13 @@ class ChatPage(QWidget):
         self._chats = chats
         self._generation = generation
         self._chat_settings = chat_settings
-        self._notifier, self._viewing = notifier, answering.viewing
+        self._notifier = notifier
         self._chat_id: str | None = None
         self._asking: _Asking | None = None
         self._badge: EngineBadge | None = None
         self._stay: StayLine | None = None
         self._drafts = chats.drafts
-        self._branches, self._waiting = answering.branches, answering.waiting
+        self._answering = answering
         self.welcome = Welcome()
         self.transcript = Transcript(settings.text_size, generation.so_far)
         self.composer = composer or Composer()
@@ -174,7 +174,7 @@ class ChatPage(QWidget):
         """The window in which the files of the chat are looked at."""
         from app.ui.viewer.file_viewer import FileViewer
 
-        return FileViewer(self._viewing, self._notifier, self)
+        return FileViewer(self._answering.viewing, self._notifier, self)
 
     def apply(self, settings: Settings) -> None:
         self.transcript.set_text_size(scaled(settings.text_size))
@@ -300,19 +300,20 @@ class ChatPage(QWidget):
         self.file_opened.connect(self._look_at)
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())
+        self.welcome.suggested.connect(lambda text: self.ask(text))  # noqa: PLW0108 - takes more
         self.citations.opened.connect(
             lambda it: self.viewer.show_file(it.document, it.name, it.spans)
         )
-        self.welcome.suggested.connect(lambda text: self.ask(text))  # noqa: PLW0108 - takes more
         self.transcript.link.connect(self._notifier.ask_to_open)
         self.transcript.copied.connect(self._notifier.say_copied)
         self.answers.asking.connect(self._expect)
         self.answers.refused.connect(self._expect_no_more)
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
-        self._branches.switched.connect(self._show_path)
-        self._branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
-        self._branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
+        branches = self._answering.branches
+        branches.switched.connect(self._show_path)
+        branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
+        branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
         generation = self._generation
         generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
@@ -338,10 +339,10 @@ class ChatPage(QWidget):
 
     def _is_busy(self, chat_id: str) -> bool:
         """Whether a message has to wait: what comes before it is not all asked and answered."""
-        return self._is_answering() or self._waiting.is_sending(chat_id)
+        return self._is_answering() or self._answering.waiting.is_sending(chat_id)
 
     def _put_behind(self, chat_id: str, message: _Message) -> None:
-        self._waiting.add(
+        self._answering.waiting.add(
             chat_id,
             message.text,
             message.options,
@@ -401,7 +402,7 @@ class ChatPage(QWidget):
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
             known = [it.id for it in self.transcript.messages]
-            if question.id not in known[-2:] and self._branches.is_shown(question):
+            if question.id not in known[-2:] and self._answering.branches.is_shown(question):
                 if question.parent_id in (None, *known):
                     self.transcript.replace_from(question)
                 else:
@@ -415,7 +416,7 @@ class ChatPage(QWidget):
         view = self.transcript.view_of(answer.id)
         if view is not None:
             view.show_answer(answer)
-        elif self._branches.is_shown(answer):
+        elif self._answering.branches.is_shown(answer):
             self.transcript.replace_from(answer)
         self._stream.begin(answer.id, self._server)
         self.answers.refresh(self._chat_id)

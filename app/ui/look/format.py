@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 GB = 1_000_000_000
+_KB = 1_000
 
 
 def locale() -> QLocale:
@@ -35,12 +36,14 @@ def size(count: int) -> str:
     return f"{figure(amount, 1 if amount < 10 else 0)} GB"
 
 
-def file_size(count: int) -> str:
-    """Bytes of a file that may be small, in the unit that fits: 12 kB, 2.1 MB, 7.3 GB."""
-    if count < 1_000_000:
-        return f"{figure(max(1, round(count / 1000)))} kB"
-    if count < 10_000_000:
-        return f"{figure(count / 1_000_000, 1)} MB"
+def small_size(count: int) -> str:
+    """Bytes in the unit that fits, of what may be small: 120 B, 4 kB, 2.1 MB, 940 MB."""
+    if count < _KB:
+        return QCoreApplication.translate("format", "{0} B").format(count)
+    if count < _KB * _KB:
+        return QCoreApplication.translate("format", "{0} kB").format(f"{count / _KB:.0f}")
+    if count < 10 * _KB * _KB:
+        return f"{figure(count / _KB / _KB, 1)} MB"
     return size(count)
 
 

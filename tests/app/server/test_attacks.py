@@ -119,6 +119,34 @@ BAD = NO_REQUESTS | {
 }
 
 
+MILLIONS = "a word " * 1_500_000
+SOON_S = 4.0
+"""How soon such a prompt is refused, beside an answer; to tokenise it takes over ten seconds."""
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": MILLIONS}]}),
+        ("/v1/completions", {"prompt": MILLIONS}),
+        ("/v1/responses", {"input": MILLIONS}),
+        (
+            "/v1/messages",
+            {"messages": [{"role": "user", "content": MILLIONS}], "max_tokens": 8},
+        ),
+        ("/tokenize", {"content": MILLIONS}),
+    ],
+)
+def test_millions_of_words_are_refused_soon_and_hold_nobody_up(
+    hearth: App, client: openai.OpenAI, path: str, body: dict[str, Any]
+) -> None:
+    ask(client)
+    clock = time.monotonic()
+    reply = post(hearth, path, json.dumps({"model": "starter", **body}).encode())
+    assert (reply.status, "too long" in reply.body.decode()) == (400, True)
+    assert time.monotonic() - clock < SOON_S
+
+
 @pytest.mark.parametrize(
     ("path", "bodies"),
     [

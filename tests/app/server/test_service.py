@@ -133,7 +133,48 @@ def test_a_key_for_some_models_shows_and_loads_no_others(served: Served, other: 
     )
     access = Access("x", frozenset({"starter"}))
     assert [it.called for it in service.models(access)] == ["starter", "gpt-9"]
-    assert service.find("gpt-9", access).id == "starter"
+    assert service.find("gpt-9", access).entry.id == "starter"
     for called in (other.id, other.name, "gpt-8"):
         with pytest.raises(ModelUnknown):
             service.find(called, access)
+
+
+ADAPTERS = "loud = /adapters/loud.gguf\nodd = /adapters/odd.gguf\nfolder = /adapters/folder"
+
+
+def test_adapters_are_asked_as_if_they_were_models(served: Served, other: ModelEntry) -> None:
+    served.settings = served.settings.changed("vllm_adapters", ADAPTERS)
+    rows = {it["id"]: it for it in served.get("/v1/models").json()["data"]}
+    assert set(rows) == {"starter", other.id, "loud", "odd"}, "vLLM's are folders"
+    assert rows["loud"]["parent"] == rows["loud"]["root"] == "starter"
+    assert "adapters" not in str(rows), "no path is told"
+    assert served.get("/v1/models/loud").json() == rows["loud"]
+    for model, adapter in (("loud", "loud"), ("odd", "odd"), ("starter", None)):
+        answer = served.post("/v1/chat/completions", {"model": model, **HI})
+        assert answer.json()["model"] == model
+        assert served.engine.requests[-1].adapter == adapter
+    assert len(served.engine.plans) == 1, "the model stays, whichever adapter answers"
+    assert {it.name for it in served.engine.plans[0].adapters} == {"loud", "odd"}
+
+
+def test_an_adapter_takes_no_model_s_name_and_may_have_an_alias(served: Served) -> None:
+    text = f"starter = /adapters/a.gguf\n{ADAPTERS}"
+    served.settings = served.settings.changed("vllm_adapters", text)
+    served.aliases = {"gpt-9": "loud"}
+    named = [it["id"] for it in served.get("/v1/models").json()["data"]]
+    assert len(set(named)) == len(named)
+    served.post("/v1/chat/completions", {"model": "starter", **HI})
+    assert served.engine.requests[-1].adapter is None
+    served.post("/v1/chat/completions", {"model": "gpt-9", **HI})
+    assert served.engine.requests[-1].adapter == "loud"
+
+
+def test_a_key_for_some_models_has_no_adapter_of_others(served: Served, other: ModelEntry) -> None:
+    services = served.services
+    settings = served.settings.changed("vllm_adapters", ADAPTERS)
+    service = ApiService(services.answers, services.library, services.runtime, lambda: settings)
+    for models in ({other.id}, {"odd"}):
+        with pytest.raises(ModelUnknown):
+            service.find("loud", Access("x", frozenset(models)))
+    for models in ({"starter"}, {"loud"}):
+        assert service.find("loud", Access("x", frozenset(models))).entry.id == "starter"

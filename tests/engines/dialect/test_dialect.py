@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engines.dialect import Dialect
 from engines.dialect.formats import GEMMA, THINK
 from engines.errors import TemplateFailed
 from engines.text import SEAM
-from engines.types import Message
+from engines.types import Message, Tool
 from tests.engines.dialects import in_process
 
 TURNS = (
@@ -89,6 +90,33 @@ def test_what_templates_of_hugging_face_expect() -> None:
         render(template, Message("user", "x"))
         == "x01" + json.dumps({"a": "<é>"}, ensure_ascii=False) + "4True"
     )
+
+
+OLD = (
+    "{%- set known = 'Functions: ' + functions + '\n' + datetime + '.' -%}"
+    "{{ known }}{% for message in messages %}{{ message.role }}: {{ message.content }}\n"
+    "{% endfor %}{# functools[ #}"
+)
+"""It takes tools and the day as firefunction v2's does, which has no `tools`."""
+
+
+def test_a_template_from_before_tools_gets_them_under_its_own_names() -> None:
+    clock = Tool("clock", "The time", {"type": "object"})
+    dialect = Dialect(OLD, trusted=True)
+    offered = dialect.render([Message("user", "Hello")], tools=(clock,)).text
+    assert offered.endswith(".user: Hello\n")
+    (told,) = json.loads(offered.removeprefix("Functions: ").partition("\n20")[0])
+    assert told == {"name": "clock", "description": "The time", "parameters": {"type": "object"}}
+    assert dialect.render([Message("user", "Hello")]).text.startswith("Functions: []\n20")
+    assert dialect.calls.name == "functools"
+
+
+def test_others_are_not_told_of_them() -> None:
+    for template in (
+        "{{ messages[0].content }}{{ functions is defined }}",
+        "{% set datetime = 1 %}{{ messages[0].content }}{{ functions is defined }}{{ datetime }}",
+    ):
+        assert "False" in render(template, Message("user", "x"))
 
 
 @pytest.mark.parametrize(

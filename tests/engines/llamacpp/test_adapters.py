@@ -117,6 +117,43 @@ def test_who_is_passed_over_for_another_adapter_has_the_next_step(
         assert not passed_over or following == passed_over[0]
 
 
+def test_a_guest_s_prompt_with_another_adapter_takes_no_step_from_a_prompt_asked_here(
+    load: Load, files: tuple[Adapter, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = load(context=2048, adapters=files, parallel=2, batch=32)
+    loaded = engine._loaded
+    assert loaded is not None
+    scheduler = loaded.scheduler
+    begin, together = scheduler._begin, threading.Barrier(2)
+    steps: list[tuple[set[bool], set[bool]]] = []
+
+    def noted() -> list[Decoding]:
+        step = begin()
+        others = scheduler._passed_over
+        steps.append(
+            ({it.guest for it in step if it.reads}, {it.guest for it in others if it.reads})
+        )
+        return step
+
+    monkeypatch.setattr(scheduler, "_begin", noted)
+
+    def write(name: str, *, guest: bool) -> None:
+        asked = ask(f"{name} What can you do for me? " * 60, sampling=GREEDY, max_tokens=4)
+        together.wait(30)
+        run(engine, replace(with_adapter(name, asked), guest=guest))
+
+    threads = [
+        threading.Thread(target=write, args=("loud",), kwargs={"guest": True}),
+        threading.Thread(target=write, args=("odd",), kwargs={"guest": False}),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert any(here and waiting for here, waiting in steps), "both were read at one time"
+    assert not [it for it in steps if True in it[0] and False in it[1]]
+
+
 def test_what_was_read_with_one_adapter_is_of_no_use_to_another(
     load: Load, files: tuple[Adapter, ...]
 ) -> None:

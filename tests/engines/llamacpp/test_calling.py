@@ -30,7 +30,13 @@ from tests.engines.asking import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.samples.calls import CALL_SAMPLES, TOOLS
 from tests.support.made_gguf import starter_tokens
-from tests.support.made_thinker import OFFERS_TOOLS, write_caller, write_thinker, write_walker
+from tests.support.made_thinker import (
+    OFFERS_TOOLS,
+    THOUGHTS,
+    write_caller,
+    write_thinker,
+    write_walker,
+)
 
 _USER_DEFINED = 4
 """LLAMA_TOKEN_TYPE_USER_DEFINED in llama.h."""
@@ -62,7 +68,6 @@ OTHERS = {
     "lfm2_listed": {0},
     "phi": {1},
     "tool_calls": {0, 1},
-    "llama3": {1},
     "llama4_python": {1},
 }
 """Samples that are read, though no model is led to them: in another order, with other brackets."""
@@ -267,6 +272,81 @@ def test_a_call_comes_behind_the_reasoning(load: Load, tmp_path: Path) -> None:
     assert 0 < done_of(limited).usage.reasoning_tokens <= 2
     require_valid(calls_in(limited))
     assert calls_in(limited)
+
+
+def writing(path: Path, form: CallFormat, *pieces: str) -> Path:
+    """A model that writes these pieces, whatever it is asked."""
+    tokens = starter_tokens()
+    texts = list(cast("Sequence[str]", tokens.values["tokenizer.ggml.tokens"]))
+    spelled = [piece.replace(" ", "▁") for piece in pieces]
+    for place, piece in zip(THOUGHTS, spelled, strict=False):
+        if piece not in texts:
+            texts[texts.index(place)] = piece
+    values = {
+        **tokens.values,
+        "tokenizer.ggml.tokens": texts,
+        "tokenizer.chat_template": template_of(form),
+    }
+    walk = ["\n", *spelled, "<turn|>"]
+    return write_walker(path, replace(tokens, values=values), walk)
+
+
+@pytest.mark.parametrize(
+    ("name", "pieces"),
+    [
+        ("llama3", ['{"name":', ' "clock",', ' "parameters":', " {", '"where": 3}', "}"]),
+        ("llama3", ['{"type": "function",', ' "name": "clock",', ' "arguments": {', "}}"]),
+        ("llama3", [" ", '{"name": "clock", "parameters": {"town": "Köln", "hours": 25}}']),
+        ("llama4", ['{"name":', ' "clock",', ' "parameters":', " {", '"where": 3}', "}"]),
+        ("llama4_python", ["[clock", "(", "where=3", ")]"]),
+        ("functionary_lines", ["clock\n", "{", '"where": 3', "}"]),
+    ],
+)
+def test_a_call_that_begins_without_a_marker_is_held_to_its_schema_as_well(
+    load: Load, tmp_path: Path, name: str, pieces: list[str]
+) -> None:
+    engine = load(writing(tmp_path / "model.gguf", FORMS[name], *pieces), context=4096)
+    asked = ask("How late is it?", tools=BOTH, max_tokens=1500, parallel_tools=False)
+    events = run(engine, asked)
+    assert [call.name for call in calls_in(events)] == ["clock"], text_of(events)
+    if not any("25" in it for it in pieces):  # one token had all of it: nothing could be held
+        require_valid(calls_in(events))
+    assert not text_of(events)
+    assert done_of(events).finish_reason == "tool"
+
+
+@pytest.mark.parametrize(
+    ("name", "pieces"),
+    [
+        ("llama3", ['{"name":', ' "Bonn",', ' "parameters":', " {", '"where": 3}', "}"]),
+        ("llama3", ['{"town":', ' "clock",', ' "hours": 25', "}"]),
+        ("llama3", ["The clock is", ' {"name":', ' "clock",', ' "parameters": {', '"a": 3}}']),
+        ("llama4_python", ["[1,", " 2", "]"]),
+        ("llama4_python", ["[watch", "(", "where=3", ")]"]),
+        ("functionary_lines", ["all\n", "clock", "{"]),
+    ],
+)
+def test_an_answer_that_only_begins_like_a_call_is_free(
+    load: Load, tmp_path: Path, name: str, pieces: list[str]
+) -> None:
+    engine = load(writing(tmp_path / "model.gguf", FORMS[name], *pieces), context=4096)
+    events = run(engine, ask("How late is it?", tools=BOTH, max_tokens=100))
+    assert not calls_in(events)
+    assert text_of(events).split() == "".join(pieces).removeprefix("all\n").split()
+
+
+def test_several_calls_without_a_marker_are_held(load: Load, tmp_path: Path) -> None:
+    first = '{"name": "ring_bell", "parameters": {}}'
+    model = writing(
+        tmp_path / "model.gguf", FORMS["llama3"], first[:30], first[30:], "; ", "{", '"x": 1}'
+    )
+    engine = load(model, context=4096)
+    bell = replace(BELL, parameters={**BELL.parameters, "additionalProperties": False})
+    asked = ask("How late is it?", tools=(bell, CLOCK), max_tokens=1500)
+    several = calls_in(run(engine, asked))
+    assert len(several) > 1
+    require_valid(several)
+    assert len(calls_in(run(engine, replace(asked, parallel_tools=False)))) == 1
 
 
 def test_drafts_change_no_call(load: Load, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.ui.chat.files.chip import FileChip
 from app.ui.chat.files.words import about, drawing_of, takes
-from app.ui.look.format import figure, file_size
+from app.ui.look.format import figure, small_size
 from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 from app.ui.widgets.flow import FlowRow
@@ -189,7 +189,7 @@ class Attached(QWidget):
         chip = FileChip(
             drawing,
             file.name,
-            file_size(file.size),
+            small_size(file.size),
             opens=self.tr("Enter opens it, Delete removes it."),
             removes=self.tr("Remove {0}").format(file.name),
         )

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.chats.budget import FileUse
 from app.core.documents import Attachment, DocumentKind, FileShare, LocationKind
-from app.ui.look.format import figure, file_size, tokens
+from app.ui.look.format import figure, small_size, tokens
 
 _tr = QCoreApplication.translate
 
@@ -20,7 +20,7 @@ def drawing_of(kind: DocumentKind) -> str:
 
 def about(file: Attachment) -> str:
     """Say in a few words what a file is: 480 pages · 2.1 MB."""
-    said = [extent(file), file_size(file.size)]
+    said = [extent(file), small_size(file.size)]
     if file.scanned and file.scanned == file.places:
         said.append(_tr("files", "scan without text"))
     return " · ".join(filter(None, said))
