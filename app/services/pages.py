@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from app.core.documents import Location, Section, TextSpan
+from app.core.documents import Document, Location, Section, TextSpan
 from app.core.errors import DocumentGone
 from app.core.pages import DrawnPage, OpenedFile
 from app.services.documents import Documents
-from app.store.documents import DocumentStore
 from engines.cancel import CancelToken
 
 
@@ -33,14 +32,20 @@ class Drawer(Protocol):
 class Pages:
     """Shows what is kept of attached files. Qt-free; from any thread."""
 
-    def __init__(self, store: DocumentStore, documents: Documents, drawer: Drawer) -> None:
-        self._store = store
+    def __init__(
+        self,
+        read: Callable[[Iterable[str]], Mapping[str, Document]],
+        documents: Documents,
+        drawer: Drawer,
+    ) -> None:
+        """Begin. read: returns what was read of files, by their hashes."""
+        self._read = read
         self._documents = documents
         self._drawer = drawer
 
     def open(self, sha256: str, name: str) -> OpenedFile:
         """Open what is kept of a file. Raises DocumentGone."""
-        document = self._store.documents([sha256]).get(sha256)
+        document = self._read([sha256]).get(sha256)
         if document is None:
             raise _gone(name)
         return OpenedFile(name, document, self._documents.state_of(sha256))

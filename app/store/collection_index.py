@@ -18,7 +18,7 @@ import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,7 @@ from app.core.documents import (
     Document,
     TextSpan,
     document_from,
+    document_values,
     passages,
 )
 from app.core.errors import SearchBroken
@@ -465,6 +466,16 @@ class CollectionIndex:
                     found[sha256] = row["name"]
         return found
 
+    def paths_of(self, sha256: str) -> list[Path]:
+        """Return where the files with this text lie."""
+        with self._read() as db:
+            rows = db.execute(
+                "SELECT path FROM files JOIN texts ON texts.id = text_id WHERE sha256 = ?"
+                " ORDER BY path",
+                (sha256,),
+            ).fetchall()
+        return [Path(os.fsdecode(row["path"])) for row in rows]
+
     def with_words(self, quote: str) -> list[tuple[str, str]]:
         """Return hashes and names of the files that may have a quote, the likeliest first.
 
@@ -708,7 +719,7 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
             len(document.text),
             first,
             len(parts),
-            zlib.compress(json.dumps(asdict(document), ensure_ascii=False).encode(), 6),
+            zlib.compress(json.dumps(document_values(document), ensure_ascii=False).encode(), 6),
         ),
     )
     return int(done.lastrowid or 0)

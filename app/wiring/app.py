@@ -214,7 +214,9 @@ class App:
 
     @once
     def documents(self) -> Documents:
-        return Documents(DocumentReader(), FileCopies(self.folder.attachments))
+        return Documents(
+            DocumentReader(), FileCopies(self.folder.attachments), self.knowledge.paths_of
+        )
 
     @once
     def citing(self) -> Citing:

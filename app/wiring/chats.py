@@ -94,7 +94,7 @@ def answering(
         ModelThinking(library, tasks),
         DraftFiles(DraftStore(database), store, documents, tasks),
         Citations(citing, tasks),
-        Viewing(Pages(store, documents, PageDrawer()), tasks),
+        Viewing(Pages(grounding.documents, documents, PageDrawer()), tasks),
     )
 
 

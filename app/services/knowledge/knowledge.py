@@ -226,6 +226,15 @@ class Knowledge:
                 break
         return found
 
+    def paths_of(self, sha256: str) -> list[Path]:
+        """Return where the files with this hash lie, in all collections."""
+        return [
+            path
+            for collection in self._store.collections()
+            if self._index_path(collection.id).exists()
+            for path in self._index(collection.id).paths_of(sha256)
+        ]
+
     def _vector(
         self, model: VectorModel, question: str, cancel: CancelToken
     ) -> tuple[VectorModel, Sequence[float]] | None:
