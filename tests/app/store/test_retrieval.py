@@ -8,7 +8,7 @@ from tests.bench.retrieval import full_text, haystack, measure
 
 
 def test_there_are_200_questions_half_of_them_german() -> None:
-    files, questions = haystack()
+    files, questions = haystack(guides=False)
     assert Counter(it.language for it in questions) == {"en": 100, "de": 100}
     texts = {file.name: file.document.text for file in files}
     for question in questions:
@@ -18,6 +18,6 @@ def test_there_are_200_questions_half_of_them_german() -> None:
 
 
 def test_full_text_alone_finds_as_many_as_it_did() -> None:
-    """One in five: the questions avoid the words of what answers them."""
-    files, questions = haystack()
-    assert measure(full_text(files), questions).right >= 43
+    """Three in ten: the questions avoid the words of what answers them."""
+    files, questions = haystack(guides=False)
+    assert measure(full_text(files), questions).right >= 60
