@@ -36,7 +36,7 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     ids = [app.chats.chat(called).id for called in args.what]
     if args.folder is not None:
         ids += app.chat_lists.ids_in_folder(_folder(app, args.folder))
-    chats = tell(app.chats, app.folders, tuple(dict.fromkeys(ids)))
+    chats = tell(app.chats, app.folders, tuple(dict.fromkeys(ids)), app.citing.check)
     if not chats:
         raise ChatNotFound(
             "There is no chat to export.",

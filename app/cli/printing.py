@@ -125,13 +125,21 @@ def print_answer(
         if heard.done is not None:
             heard.files = files(heard.sources)
             if heard.files:
-                heard.citations = CitationCheck(heard.files).check("".join(heard.text))
+                heard.citations = _checked("".join(heard.text), heard.files)
             _conclude(heard, heard.done, out, set() if said is None else said)
     if heard.failure is None:
         return 0
     if out.as_json and heard.done is not None:
         return 1
     raise heard.failure
+
+
+def _checked(text: str, files: Sequence[AttachedFile]) -> tuple[Citation, ...]:
+    """Check the quotes of an answer as it is read, as the window does."""
+    from app.markdown.parser import Parser
+    from app.markdown.reading import read_text
+
+    return CitationCheck(files).check(read_text(Parser().parse(text)))
 
 
 def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
@@ -204,7 +212,7 @@ def _of_files(heard: _Heard) -> dict[str, Any]:
     """Write what an answer was told of files, and its quotes of them.
 
     The places are those of a file's whole text, but for `spans`, which go by its pages; `at` is
-    the place of a quote in the answer.
+    the place of a quote in the answer, as it is read without its markup.
     """
     documents = {it.document.sha256: it.document for it in heard.files}
     value: dict[str, Any] = {}

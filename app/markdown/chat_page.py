@@ -8,17 +8,22 @@ from datetime import datetime
 from html import escape
 
 from app.core.chats.conversation import StoredMessage
+from app.core.citations import Citation
 from app.core.documents import Document
 from app.core.exchange.export import (
+    SIGNS,
     ExportedChat,
     ExportOptions,
     attached_words,
     failure_words,
     speaker,
     strands,
+    verdict_words,
 )
+from app.markdown.blocks import Block
 from app.markdown.html import DrawFormula, html_of
 from app.markdown.parser import Parser
+from app.markdown.reading import Marked, marked
 from app.markdown.typeset import typeset
 
 FORMULA_SIZE = 17.0
@@ -63,6 +68,11 @@ th { background: var(--panel); }
 hr { border: 0; border-top: 1px solid var(--line); margin: 2em 0; }
 svg, img { max-width: 100%; } img { border-radius: 10px; }
 p.display { text-align: center; overflow-x: auto; }
+span.found { text-decoration: underline; text-decoration-color: #3f8a50; }
+span.elsewhere { text-decoration: underline dashed #a86d00; }
+span.not_found { text-decoration: underline wavy #b3261e; }
+ul.quotes { color: var(--muted); font-size: .88em; padding-left: 1.2em; list-style: none; }
+ul.quotes span { text-decoration: none; }
 section + section > h1 { margin-top: 6rem; }
 """ + _CODE  # fmt: skip
 _DARK = """
@@ -84,7 +94,8 @@ _PAPER = """
 body { font-family: sans-serif; font-size: 10pt; color: #1f2328; }
 h1 { font-size: 18pt; } h2.branch { font-size: 13pt; }
 h3 { font-size: 12pt; } h4, h5, h6 { font-size: 10pt; }
-.about, blockquote, .reasoning { color: #62676e; }
+.about, blockquote, .reasoning, .quotes { color: #62676e; }
+.found { color: #286537; } .elsewhere { color: #855600; } .not_found { color: #b3261e; }
 p { margin-top: 4px; margin-bottom: 8px; }
 p.who { font-weight: bold; color: #b0481e; margin-top: 18px; } p.tight { margin-top: -4px; }
 code { font-family: monospace; font-size: 9pt; }
@@ -123,13 +134,16 @@ def _chat(told: ExportedChat, options: ExportOptions, draw: DrawFormula, *, fold
         if number:
             words = escape(f"Branch {number}, after “{strand.after}”")
             parts.append(f'<h2 class="branch">{words}</h2>')
-        parts += _messages(strand.messages, documents, options, parser, draw, folds=folds)
+        parts += _messages(
+            strand.messages, documents, told.quotes, options, parser, draw, folds=folds
+        )
     return "<section>\n" + "\n".join(parts) + "\n</section>"
 
 
 def _messages(
     messages: Iterable[StoredMessage],
     documents: Mapping[str, Document],
+    quotes: Mapping[str, Sequence[Citation]],
     options: ExportOptions,
     parser: Parser,
     draw: DrawFormula,
@@ -146,7 +160,9 @@ def _messages(
                 yield f"<details><summary>Reasoning</summary>\n{told}\n</details>"
             else:
                 yield f'<blockquote class="reasoning"><p><b>Reasoning</b></p>{told}</blockquote>'
-        yield html_of(parser.parse(message.text), draw)
+        yield html_of(_marked(parser.parse(message.text), quotes.get(message.id, ())), draw)
+        if listed := quotes.get(message.id):
+            yield _quotes(listed)
         yield from _pictures(message, documents)
         if attached := attached_words(message):
             yield f'<p class="about">{escape(attached)}</p>'
@@ -169,6 +185,24 @@ def _pictures(message: StoredMessage, documents: Mapping[str, Document]) -> Iter
             f'<p><img width="{width}" alt="{escape(attachment.name)}"'
             f' src="data:image/{form};base64,{data}"></p>'
         )
+
+
+def _marked(blocks: Sequence[Block], quotes: Sequence[Citation]) -> Sequence[Block]:
+    """Mark the checked quotes of an answer."""
+    if not quotes:
+        return blocks
+    marks = (Marked(it.start, it.end, it.verdict, at) for at, it in enumerate(quotes, 1))
+    return marked(blocks, tuple(marks))
+
+
+def _quotes(quotes: Sequence[Citation]) -> str:
+    """List checked quotes, each with what became of it."""
+    lines = (
+        f'<li><span class="{it.verdict}">{SIGNS[it.verdict]}</span> '
+        f"“{escape(it.quote)}”: {escape(verdict_words(it))}</li>"
+        for it in quotes
+    )
+    return f'<ul class="quotes">{"".join(lines)}</ul>'
 
 
 def _svg(latex: str, inline: bool) -> str:

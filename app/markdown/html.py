@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
+from app.core.exchange.export import SIGNS
 from app.markdown.blocks import Block, BlockPlace, Code, Formula, Paragraph, Rule, Span, Table
 from app.markdown.direction import is_right_to_left
 from app.markdown.highlight import Piece, highlight
@@ -87,6 +88,10 @@ def _span(span: Span, draw: DrawFormula) -> str:
             html = f"<{tag}>{html}</{tag}>"
     if span.href and is_openable(span.href):
         html = f'<a href="{escape(span.href)}" rel="noreferrer noopener">{html}</a>'
+    if span.quote:
+        html = f'<span class="{span.mark}">{html}</span>'
+        if span.ends:
+            html += f'<sup class="{span.mark}">{SIGNS[span.mark]}</sup>'
     return html
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.core.exchange.export import ExportOptions
 from app.presenters.tasks import Failed, Tasks
-from app.services.exchange.writing import Print, tell, write_file, write_files, write_text
+from app.services.exchange.writing import Check, Print, tell, write_file, write_files, write_text
 from app.store.chats import ChatStore
 from app.store.folders import FolderStore
 
@@ -18,10 +18,13 @@ _QUEUE = "export"
 class Exporting:
     """Exports chats; `done` is given the file or folder, and at `failed` nothing was left there."""
 
-    def __init__(self, store: ChatStore, folders: FolderStore, print_: Print, tasks: Tasks) -> None:
-        """Begin. print_: writes PDFs; it is called on the queue."""
+    def __init__(
+        self, store: ChatStore, folders: FolderStore, check: Check, print_: Print, tasks: Tasks
+    ) -> None:
+        """Begin. check: checks quotes; print_: writes PDFs. Both are called on the queue."""
         self._store = store
         self._folders = folders
+        self._check = check
         self._print = print_
         self._tasks = tasks
 
@@ -36,7 +39,7 @@ class Exporting:
         """Write all chats into one file."""
 
         def write() -> Path:
-            told = tell(self._store, self._folders, chat_ids)
+            told = tell(self._store, self._folders, chat_ids, self._check)
             write_file(path, told, options, self._print)
             return path
 
@@ -64,7 +67,7 @@ class Exporting:
         """Write a file for each, named after their titles; nothing there is overwritten."""
 
         def write() -> Path:
-            told = tell(self._store, self._folders, chat_ids)
+            told = tell(self._store, self._folders, chat_ids, self._check)
             write_files(into, told, options, self._print)
             return into
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -31,12 +31,19 @@ class Reader(Protocol):
 class Documents:
     """Attaches files to messages. Qt-free; from any thread.
 
-    copies: None for a chat of which nothing is kept.
+    copies: None for a chat of which nothing is kept. originals: where files of collections lie, by
+    their hashes; of these no copies are kept.
     """
 
-    def __init__(self, reader: Reader, copies: FileCopies | None) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        copies: FileCopies | None,
+        originals: Callable[[str], Iterable[Path]] = lambda _: (),
+    ) -> None:
         self._reader = reader
         self._copies = copies
+        self._originals = originals
 
     def read(self, path: Path, cancel: CancelToken) -> AttachedFile:
         """Read a file that is to go with a message. Raises DocumentNotRead and Cancelled."""
@@ -124,9 +131,20 @@ class Documents:
                     _log.warning("an attached file has changed since it was read")
 
     def state_of(self, sha256: str) -> CopyState:
-        """Tell whether the copy of an attached file is what was read. Its hash is computed once."""
-        return self._copies.state(sha256) if self._copies is not None else "missing"
+        """Tell whether what was read of a file can be looked at. Its hash is computed once."""
+        if self._copies is None:
+            return "missing"
+        states = [self._copies.state(sha256), *(it for _, it in self._originals_of(sha256))]
+        return min(states, key=("here", "changed", "missing").index)
 
     def copy_of(self, sha256: str) -> Path | None:
-        """Return the copy of an attached file; None where there is none."""
-        return self._copies.path(sha256) if self._copies is not None else None
+        """Return the copy of an attached file, or the file itself if it is as it was read."""
+        if self._copies is None:
+            return None
+        unchanged = (path for path, state in self._originals_of(sha256) if state == "here")
+        return self._copies.path(sha256) or next(unchanged, None)
+
+    def _originals_of(self, sha256: str) -> Iterator[tuple[Path, CopyState]]:
+        if self._copies is not None:
+            for path in self._originals(sha256):
+                yield path, self._copies.state(sha256, path)

@@ -1,36 +1,16 @@
-"""Opens files to be looked at, and has their pages drawn."""
+"""Opens attached files to be looked at, and has their pages drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from app.core.citations import CopyState
 from app.core.documents import Document, Location, Section, TextSpan
 from app.core.errors import DocumentGone
 from app.core.pages import DrawnPage, OpenedFile
+from app.services.documents import Documents
 from engines.cancel import CancelToken
-
-
-class Texts(Protocol):
-    """Has the text of files; see `app.services.answers.grounding.Grounding`."""
-
-    def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
-        """Return documents by their hashes; missing ones are left out."""
-        ...
-
-
-class Originals(Protocol):
-    """Has the files themselves; see `app.services.originals.FileOriginals`."""
-
-    def state_of(self, sha256: str) -> CopyState:
-        """Tell whether a file is still what was read."""
-        ...
-
-    def copy_of(self, sha256: str) -> Path | None:
-        """Return where a file lies; None where it is not there."""
-        ...
 
 
 class Drawer(Protocol):
@@ -50,19 +30,25 @@ class Drawer(Protocol):
 
 
 class Pages:
-    """Shows attached files and those of collections. Qt-free; from any thread."""
+    """Shows what is kept of attached files. Qt-free; from any thread."""
 
-    def __init__(self, texts: Texts, originals: Originals, drawer: Drawer) -> None:
-        self._texts = texts
-        self._originals = originals
+    def __init__(
+        self,
+        read: Callable[[Iterable[str]], Mapping[str, Document]],
+        documents: Documents,
+        drawer: Drawer,
+    ) -> None:
+        """Begin. read: returns what was read of files, by their hashes."""
+        self._read = read
+        self._documents = documents
         self._drawer = drawer
 
     def open(self, sha256: str, name: str) -> OpenedFile:
         """Open what is kept of a file. Raises DocumentGone."""
-        document = self._texts.documents([sha256]).get(sha256)
+        document = self._read([sha256]).get(sha256)
         if document is None:
             raise _gone(name)
-        return OpenedFile(name, document, self._originals.state_of(sha256))
+        return OpenedFile(name, document, self._documents.state_of(sha256))
 
     def draw(
         self,
@@ -76,7 +62,7 @@ class Pages:
 
         Raises DocumentGone, DocumentNotRead and Cancelled.
         """
-        path = self._originals.copy_of(file.document.sha256)
+        path = self._documents.copy_of(file.document.sha256)
         if path is None:
             raise _gone(file.name)
         section = file.document.sections[place.number - 1]

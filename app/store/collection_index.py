@@ -466,29 +466,15 @@ class CollectionIndex:
                 held -= len(self._unpacked.popitem(last=False)[1].text)
         return document
 
-    def path_of(self, sha256: str) -> Path | None:
-        """Return where a file with this text lies; None where none of that hash was read."""
+    def paths_of(self, sha256: str) -> list[Path]:
+        """Return where the files with this text lie."""
         with self._read() as db:
-            row = db.execute(
+            rows = db.execute(
                 "SELECT path FROM files JOIN texts ON texts.id = text_id WHERE sha256 = ?"
-                " ORDER BY name LIMIT 1",
+                " ORDER BY path",
                 (sha256,),
-            ).fetchone()
-        return _path(row["path"]) if row is not None else None
-
-    def names(self, hashes: Iterable[str]) -> dict[str, str]:
-        """Return how the files with these texts are called."""
-        found = {}
-        with self._read() as db:
-            for sha256 in set(hashes):
-                row = db.execute(
-                    "SELECT name FROM files JOIN texts ON texts.id = text_id"
-                    " WHERE sha256 = ? ORDER BY name",
-                    (sha256,),
-                ).fetchone()
-                if row is not None:
-                    found[sha256] = row["name"]
-        return found
+            ).fetchall()
+        return [_path(row["path"]) for row in rows]
 
     def with_words(self, quote: str) -> list[tuple[str, str]]:
         """Return hashes and names of the files that may have a quote, the likeliest first.

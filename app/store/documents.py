@@ -117,7 +117,7 @@ class FileCopies:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._same: dict[str, tuple[int, int]] = {}
+        self._same: dict[Path, tuple[int, int, str]] = {}
 
     def keep(self, path: Path, sha256: str) -> bool:
         """Copy a file unless it is here; returns whether its bytes are still those of the hash.
@@ -144,19 +144,19 @@ class FileCopies:
         path = self._folder / sha256
         return path if path.is_file() else None
 
-    def state(self, sha256: str) -> CopyState:
-        """Tell whether the copy of a file is here, with the bytes that its hash says."""
-        path = self._folder / sha256
+    def state(self, sha256: str, original: Path | None = None) -> CopyState:
+        """Tell whether the copy of a file, or a file itself, has the bytes that its hash says."""
+        path = original or self._folder / sha256
         try:
             found = path.stat()
-            known = found.st_size, found.st_mtime_ns
-            if self._same.get(sha256) != known:
+            known = found.st_size, found.st_mtime_ns, sha256
+            if self._same.get(path) != known:
                 from hashlib import file_digest
 
                 with path.open("rb") as copy:
                     if file_digest(copy, "sha256").hexdigest() != sha256:
                         return "changed"
-                self._same[sha256] = known
+                self._same[path] = known
         except OSError:
             return "missing"
         return "here"

@@ -22,6 +22,7 @@ from app.net import Gate
 from app.opening import MB, OpenStores, open_data
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.citing import Citing
 from app.services.answers.compacting import Compacting
 from app.services.answers.grounding import Grounding
 from app.services.answers.local_fallback import LocalFallback
@@ -215,7 +216,13 @@ class App:
 
     @once
     def documents(self) -> Documents:
-        return Documents(DocumentReader(), FileCopies(self.folder.attachments))
+        return Documents(
+            DocumentReader(), FileCopies(self.folder.attachments), self.knowledge.paths_of
+        )
+
+    @once
+    def citing(self) -> Citing:
+        return Citing(self.grounding, self.documents.state_of)
 
     @once
     def knowledge(self) -> Knowledge:

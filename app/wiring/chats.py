@@ -34,7 +34,6 @@ from app.services.answers.senses import ProjectorOf
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
 from app.services.microphone import SystemMicrophone
-from app.services.originals import FileOriginals
 from app.services.pages import Pages
 from app.services.recording import Recorder
 from app.store.branches import BranchStore
@@ -87,12 +86,10 @@ def answering(
     generation: Generation,
     grounding: Grounding,
     documents: Documents,
-    knowledge: Knowledge,
     tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
-    originals = FileOriginals(documents, knowledge)
-    citing = Citing(grounding, originals.state_of)
+    citing = Citing(grounding, documents.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
@@ -100,7 +97,7 @@ def answering(
         ModelThinking(library, tasks),
         DraftFiles(DraftStore(database), DocumentStore(database), documents, tasks),
         Citations(citing, tasks),
-        Viewing(Pages(grounding, originals, PageDrawer()), tasks),
+        Viewing(Pages(grounding.documents, documents, PageDrawer()), tasks),
         Recording(Recorder(SystemMicrophone()), library, tasks),
     )
 
@@ -162,7 +159,6 @@ def scratch(
             generation,
             grounding,
             Documents(DocumentReader(), None),
-            knowledge,
             tasks,
         ),
         chat_settings=ChatSettings(

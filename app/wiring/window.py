@@ -142,7 +142,6 @@ class WindowApp:
             self.generation,
             app.grounding,
             app.documents,
-            app.knowledge,
             self.tasks,
         )
 
@@ -194,7 +193,8 @@ class WindowApp:
         from app.presenters.exporting import Exporting
         from app.ui.exchange.pdf import print_chats
 
-        return Exporting(self._app.chats, self._app.folders, print_chats, self.tasks)
+        app = self._app
+        return Exporting(app.chats, app.folders, app.citing.check, print_chats, self.tasks)
 
     @cached_property
     def importing(self) -> Importing:

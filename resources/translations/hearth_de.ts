@@ -893,52 +893,52 @@
     <message>
       <location filename="../../app/ui/chat/citations/card.py" />
       <source>Checked quotes</source>
-      <translation type="unfinished" />
+      <translation>Geprüfte Zitate</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/card.py" />
       <source>SHA-256 {0}…</source>
-      <translation type="unfinished" />
+      <translation>SHA-256 {0}…</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/line.py" />
       <source>Sentences without a quote</source>
-      <translation type="unfinished" />
+      <translation>Sätze ohne Zitat</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/line.py" />
       <source>Marks the sentences that no quote backs.</source>
-      <translation type="unfinished" />
+      <translation>Markiert die Sätze, die kein Zitat belegt.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/line.py" />
       <source>{0}. Show them.</source>
-      <translation type="unfinished" />
+      <translation>{0}. Anzeigen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>No quote to check</source>
-      <translation type="unfinished" />
+      <translation>Kein Zitat zu prüfen</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>1 quote checked</source>
-      <translation type="unfinished" />
+      <translation>1 Zitat geprüft</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>Not found: these words stand in none of the files.</source>
-      <translation type="unfinished" />
+      <translation>Nicht gefunden: Diese Worte stehen in keiner der Dateien.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>The kept copy is no longer the file that was read.</source>
-      <translation type="unfinished" />
+      <translation>Die aufbewahrte Kopie ist nicht mehr die gelesene Datei.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>No copy of the file is kept, only its text.</source>
-      <translation type="unfinished" />
+      <translation>Von der Datei ist keine Kopie da, nur ihr Text.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
@@ -949,7 +949,7 @@
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>Not found. Not all files are here any more: {0}</source>
-      <translation type="unfinished" />
+      <translation>Nicht gefunden. Nicht alle Dateien sind noch da: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
@@ -974,27 +974,27 @@
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>{0} quotes checked</source>
-      <translation type="unfinished" />
+      <translation>{0} Zitate geprüft</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>found</source>
-      <translation type="unfinished" />
+      <translation>gefunden</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>all found</source>
-      <translation type="unfinished" />
+      <translation>alle gefunden</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>Not where the answer says, but in {0}.</source>
-      <translation type="unfinished" />
+      <translation>Nicht dort, wo die Antwort sagt, sondern in {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>Found in {0}.</source>
-      <translation type="unfinished" />
+      <translation>Gefunden in {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
@@ -1009,12 +1009,12 @@
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>{0} elsewhere</source>
-      <translation type="unfinished" />
+      <translation>{0} anderswo</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>{0} not found</source>
-      <translation type="unfinished" />
+      <translation>{0} nicht gefunden</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />
@@ -6980,72 +6980,72 @@
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Previous page</source>
-      <translation type="unfinished" />
+      <translation>Vorige Seite</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Next page</source>
-      <translation type="unfinished" />
+      <translation>Nächste Seite</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Fit to the window</source>
-      <translation type="unfinished" />
+      <translation>Ans Fenster anpassen</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>100 %</source>
-      <translation type="unfinished" />
+      <translation>100 %</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Show in its own size</source>
-      <translation type="unfinished" />
+      <translation>In Originalgröße zeigen</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Show the page's text</source>
-      <translation type="unfinished" />
+      <translation>Text der Seite zeigen</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>No copy of the file is kept, so this is its text.</source>
-      <translation type="unfinished" />
+      <translation>Von der Datei ist keine Kopie da, deshalb steht hier ihr Text.</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>There is nothing to look at in this file.</source>
-      <translation type="unfinished" />
+      <translation>In dieser Datei gibt es nichts anzusehen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>The picture cannot be shown.</source>
-      <translation type="unfinished" />
+      <translation>Das Bild kann nicht angezeigt werden.</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>The kept copy is no longer the file that was read. This is the text of that.</source>
-      <translation type="unfinished" />
+      <translation>Die aufbewahrte Kopie ist nicht mehr die gelesene Datei. Hier steht der Text, der gelesen wurde.</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>There is no text here.</source>
-      <translation type="unfinished" />
+      <translation>Hier steht kein Text.</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>The words stand on this page, but where exactly is not certain.</source>
-      <translation type="unfinished" />
+      <translation>Die Worte stehen auf dieser Seite, aber die genaue Stelle ist nicht sicher.</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>{0} · {1} of {2}</source>
-      <translation type="unfinished" />
+      <translation>{0} · {1} von {2}</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Page {0} of {1}</source>
-      <translation type="unfinished" />
+      <translation>Seite {0} von {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
@@ -9400,7 +9400,7 @@
     <message>
       <location filename="../../app/documents/pages.py" />
       <source>A page of {0} cannot be shown.</source>
-      <translation type="unfinished" />
+      <translation>Eine Seite von {0} kann nicht angezeigt werden.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
@@ -12230,17 +12230,17 @@
     <message>
       <location filename="../../app/services/pages.py" />
       <source>{0} cannot be shown.</source>
-      <translation type="unfinished" />
+      <translation>{0} kann nicht angezeigt werden.</translation>
     </message>
     <message>
       <location filename="../../app/services/pages.py" />
       <source>The file is not kept any more; it went with the messages that it belonged to.</source>
-      <translation type="unfinished" />
+      <translation>Die Datei ist nicht mehr da; sie wurde mit den Nachrichten gelöscht, zu denen sie gehörte.</translation>
     </message>
     <message>
       <location filename="../../app/services/pages.py" />
       <source>Attach it again.</source>
-      <translation type="unfinished" />
+      <translation>Hänge sie noch einmal an.</translation>
     </message>
     <message>
       <location filename="../../app/services/recording.py" />

@@ -1,6 +1,9 @@
 """How often the right passage is among the first five: 200 questions about made documents.
 
-    python -m tests.bench.retrieval
+    python -m tests.bench.retrieval [MODEL.gguf] [--missed]
+
+With an embedding model (`tests/bench/real_embedder.py` makes one), the search of collections is
+measured as well, by words and vectors together. --missed lists what was not found.
 
 The documents lie in `retrieval/`, eight in English and eight in German, each with its questions
 behind the paragraph that answers them. The questions were made by hand in other words than the
@@ -12,12 +15,15 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from app.core.documents import (
+    PASSAGE,
     AttachedFile,
     Document,
     DocumentKind,
@@ -27,8 +33,25 @@ from app.core.documents import (
     Section,
     passages,
 )
-from app.services.answers.grounding import PASSAGE
+from app.core.settings.fields import Settings
+from app.documents.reader import DocumentReader
+from app.services.engines.loaders import LlamaLoader
+from app.services.engines.runtime import Runtime
+from app.services.knowledge.embedding import Embedding
+from app.services.knowledge.knowledge import Knowledge
+from app.services.models.fitting import Fitting
+from app.services.models.library import Library
+from app.store.collections import CollectionStore
+from app.store.db import Database
+from app.store.load_records import LoadStore
+from app.store.models import ModelStore
 from app.store.passages import find_passages
+from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from engines.cancel import CancelToken
+from engines.hardware import detect
+from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.sizing.sizer import Sizer
+from tests.support.trusting import TrustingProbe
 
 FIRST: Final = 5
 FOLDER: Final = Path(__file__).parent / "retrieval"
@@ -69,14 +92,15 @@ Search = Callable[[str], Sequence[tuple[str, Passage]]]
 """Returns the first passages for a question, the best first, each with its file's name."""
 
 
-def haystack() -> tuple[list[AttachedFile], list[Question]]:
-    """Read all files, and the questions about them."""
+def haystack(*, guides: bool = True) -> tuple[list[AttachedFile], list[Question]]:
+    """Read all files, and the questions about them. guides: with Hearth's own, which change."""
     files, questions = [], []
     for path in sorted(FOLDER.glob("*.txt")):
         text, asked = _read(path)
         files.append(_attached(path.name, text))
         questions += asked
-    files += [_attached(path.name, path.read_text("utf-8")) for path in sorted(GUIDES.glob("*.md"))]
+    others = sorted(GUIDES.glob("*.md")) if guides else ()
+    files += [_attached(path.name, path.read_text("utf-8")) for path in others]
     return files, questions
 
 
@@ -114,6 +138,39 @@ def full_text(files: Sequence[AttachedFile]) -> Search:
     return search
 
 
+@contextmanager
+def collection(files: Sequence[AttachedFile], model: Path) -> Iterator[Search]:
+    """Search as in a collection, by words and by the vectors of a model."""
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / "docs").mkdir()
+        for file in files:
+            (folder / "docs" / f"{file.name}.txt").write_text(file.document.text, "utf-8")
+        with closing(Database(folder / "chats.db")) as database:
+            models, loads = ModelStore(database), LoadStore(database)
+            library = Library(models, STARTER, STARTER_DRAFTER)
+            models.add("embedder", model, drafts=False, reserved=())
+            loader = LlamaLoader(
+                lambda: LlamaCppEngine(probe=TrustingProbe()),
+                lambda: Fitting(detect, loads, Sizer()),
+            )
+            embedding = Embedding(library, Runtime({"llamacpp": loader}), Settings)
+            store = CollectionStore(database)
+            knowledge = Knowledge(store, folder / "index", DocumentReader().many, embedding)
+            with closing(knowledge):
+                found = knowledge.add(knowledge.create("bench").id, [folder / "docs"])
+                for _ in knowledge.work(CancelToken(), None, found.id):
+                    pass
+                state = knowledge.state(found.id)
+                print(f"{state.with_vectors} of {state.passages} passages have vectors")
+
+                def search(question: str) -> list[tuple[str, Passage]]:
+                    hits = knowledge.search([found.id], question, FIRST, CancelToken())
+                    return [(it.file.removesuffix(".txt"), it.passage) for it in hits]
+
+                yield search
+
+
 def measure(search: Search, questions: Sequence[Question]) -> Figures:
     missed = [
         it
@@ -139,6 +196,9 @@ def main() -> None:
     count = sum(1 for file in files for _ in passages(file.document, PASSAGE))
     print(f"{len(questions)} questions, {len(files)} files, {count} passages")
     report("full text", full_text(files), questions)
+    for model in (Path(it) for it in sys.argv[1:] if it != "--missed"):
+        with collection(files, model) as search:
+            report(f"with {model.stem}", search, questions)
 
 
 if __name__ == "__main__":

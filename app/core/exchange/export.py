@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal
 
 from app.core.chats.chat import Chat
 from app.core.chats.conversation import StoredMessage, path_to
 from app.core.chats.tree import first_words
-from app.core.documents import Document, document_values
+from app.core.citations import Citation
+from app.core.documents import Document, document_values, location_words
 
 ExportKind = Literal["md", "html", "pdf", "json"]
 """The kind of an export, and the ending of the file's name."""
@@ -36,12 +37,16 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class ExportedChat:
-    """A chat with all its messages, the name of its folder ("" for none), and its documents."""
+    """A chat with all its messages, the name of its folder ("" for none), and its documents.
+
+    quotes: the checked quotes of answers about files, by the ids of the messages.
+    """
 
     chat: Chat
     messages: Sequence[StoredMessage]
     folder: str = ""
     documents: Sequence[Document] = ()
+    quotes: Mapping[str, Sequence[Citation]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,18 @@ def attached_words(message: StoredMessage) -> str:
     return f"Attached: {names}" if names else ""
 
 
+SIGNS: Final = {"found": "✓", "elsewhere": "↪", "not_found": "✗"}
+"""What stands behind a checked quote, by the verdict on it."""
+
+
+def verdict_words(quote: Citation) -> str:
+    """Say what became of a quote that was held against the files."""
+    if quote.verdict == "not_found":
+        return "not found in the files"
+    where = ", ".join((quote.name, *(location_words(it.place) for it in quote.spans)))
+    return f"found in {where}" if quote.verdict == "found" else f"not there, but in {where}"
+
+
 def failure_words(message: StoredMessage) -> str:
     """Say why an answer failed: what happened, why, and what to do; "" where it did not."""
     failure = message.failure
@@ -105,15 +122,21 @@ def failure_words(message: StoredMessage) -> str:
 
 
 def as_markdown(
-    chat: Chat, messages: Iterable[StoredMessage], options: ExportOptions | None = None
+    chat: Chat,
+    messages: Iterable[StoredMessage],
+    options: ExportOptions | None = None,
+    quotes: Mapping[str, Sequence[Citation]] | None = None,
 ) -> str:
-    """Write the messages that the chat shows, under headings. messages: as `strands` has them."""
-    options = options or ExportOptions()
+    """Write the messages that the chat shows, under headings. messages: as `strands` has them.
+
+    quotes: as of `ExportedChat`.
+    """
+    options, quotes = options or ExportOptions(), quotes or {}
     parts = [f"# {chat.title}"]
     for number, strand in enumerate(strands(chat, messages, branches=options.branches)):
         if number:
             parts.append(f"---\n\n# Branch {number}, after “{strand.after}”")
-        parts += [_message(message, options) for message in strand.messages]
+        parts += [_message(it, options, quotes.get(it.id, ())) for it in strand.messages]
     return "\n\n".join(parts) + "\n"
 
 
@@ -147,15 +170,22 @@ def file_name(title: str) -> str:
     return name or "Chat"
 
 
-def _message(message: StoredMessage, options: ExportOptions) -> str:
+def _message(message: StoredMessage, options: ExportOptions, quotes: Sequence[Citation]) -> str:
     parts = [f"## {speaker(message)}"]
     if options.reasoning and message.reasoning.strip():
         lines = message.reasoning.strip().split("\n")
         parts.append("\n".join(f"> {line}".rstrip() for line in ("**Reasoning**", "", *lines)))
     parts += filter(None, [message.text.strip(), attached_words(message)])
+    if quotes:
+        listed = [f"- {SIGNS[it.verdict]} {_in_a_line(it)}: {verdict_words(it)}" for it in quotes]
+        parts.append("\n".join(("Quotes, held against the files:", "", *listed)))
     if failure := failure_words(message):
         parts.append(f"> {failure}")
     return "\n\n".join(parts).rstrip()
+
+
+def _in_a_line(quote: Citation) -> str:
+    return f"“{' '.join(quote.quote.split())}”"
 
 
 def _value(

@@ -10,6 +10,8 @@ from itertools import count
 from pathlib import Path
 from types import TracebackType
 
+from app.core.chats.conversation import StoredMessage, path_to
+from app.core.citations import CheckedAnswer, Citation
 from app.core.errors import DiskFull, ExportFailed
 from app.core.exchange.export import (
     ExportedChat,
@@ -20,6 +22,8 @@ from app.core.exchange.export import (
     file_name,
 )
 from app.markdown.chat_page import page
+from app.markdown.parser import Parser
+from app.markdown.reading import read_text
 from app.store.chats import ChatStore
 from app.store.folders import FolderStore
 from engines.private import replacing
@@ -127,16 +131,37 @@ Print = Callable[[Sequence[ExportedChat], ExportOptions, Path], None]
 """Writes chats as a PDF. Raises OSError."""
 
 
-def tell(store: ChatStore, folders: FolderStore, chat_ids: Sequence[str]) -> list[ExportedChat]:
+Check = Callable[[Sequence[StoredMessage], str], CheckedAnswer]
+"""Checks the quotes of the answer at the end of a path; see `app.services.answers.citing`."""
+
+
+def tell(
+    store: ChatStore, folders: FolderStore, chat_ids: Sequence[str], check: Check
+) -> list[ExportedChat]:
     """Return the chats with all that is in them. Raises ChatNotFound."""
     names = {folder.id: folder.name for folder in folders.folders()}
     chats = [store.chat(chat_id) for chat_id in chat_ids]
-    return [
-        ExportedChat(
-            it, store.messages(it.id), names.get(it.folder_id or "", ""), store.documents(it.id)
-        )
-        for it in chats
-    ]
+    told = []
+    for chat in chats:
+        messages = store.messages(chat.id)
+        folder = names.get(chat.folder_id or "", "")
+        quotes = _quotes(messages, check)
+        told.append(ExportedChat(chat, messages, folder, store.documents(chat.id), quotes))
+    return told
+
+
+def _quotes(messages: Sequence[StoredMessage], check: Check) -> dict[str, Sequence[Citation]]:
+    """Check the quotes of all answers about files, by the ids of the messages."""
+    if not any(it.attachments or it.sources for it in messages):
+        return {}
+    parser, found = Parser(), {}
+    for message in messages:
+        if message.role == "assistant" and message.text:
+            path = path_to(messages, message.id)
+            if any(it.attachments or it.sources for it in path):
+                quotes = check(path, read_text(parser.parse(message.text))).citations
+                found[message.id] = quotes
+    return {message_id: quotes for message_id, quotes in found.items() if quotes}
 
 
 def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
@@ -148,7 +173,7 @@ def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
         return all_as_json((it.chat, it.messages, it.folder, it.documents) for it in chats)
     if options.kind == "html":
         return page(chats, options)
-    return "\n".join(as_markdown(it.chat, it.messages, options) for it in chats)
+    return "\n".join(as_markdown(it.chat, it.messages, options, it.quotes) for it in chats)
 
 
 def write_file(

@@ -240,14 +240,14 @@ class Knowledge:
                 break
         return found
 
-    def path_of(self, sha256: str) -> Path | None:
-        """Return where a file of any collection lies, by its hash; it may have changed since."""
-        for collection in self._store.collections():
-            if self._index_path(collection.id).exists():
-                path = self._index(collection.id).path_of(sha256)
-                if path is not None:
-                    return path
-        return None
+    def paths_of(self, sha256: str) -> list[Path]:
+        """Return where the files with this hash lie, in all collections."""
+        return [
+            path
+            for collection in self._store.collections()
+            if self._index_path(collection.id).exists()
+            for path in self._index(collection.id).paths_of(sha256)
+        ]
 
     def _vector(
         self, model: VectorModel, question: str, cancel: CancelToken

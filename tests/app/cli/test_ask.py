@@ -206,6 +206,31 @@ def test_quotes_are_held_against_the_files(
     assert (span["place"]["number"], span["start"], span["end"]) == (1, 4, 26)
 
 
+def test_quotes_and_passages_are_told_as_the_contract_has_them(
+    hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = pdf(tmp_path / "oven.pdf", [["The oven takes 250", "degrees."], ["The end of it."]])
+    engine.pieces = [
+        "It says “the **end** of it” and “**end** of it”.\n\n```\nsay “end of it”\n```\n"
+    ]
+    assert hearth("ask", "How hot?", "--file", str(path), "--json") == 0
+    value = json.loads(capsys.readouterr().out)
+    text = "The oven takes 250\ndegrees.\n\nThe end of it."
+    missing, found = value["citations"]
+    assert (missing["quote"], missing["found"]) == ("the end of it", False)
+    assert [missing[it] for it in ("file", "page", "start", "end")] == [None] * 4
+    assert (found["quote"], found["found"], found["file"]) == ("end of it", True, "oven.pdf")
+    assert found["page"] == 2
+    assert text[found["start"] : found["end"]] == "end of it"
+    (passage,) = value["passages"]
+    assert [passage[it] for it in ("file", "page", "start", "end")] == [
+        "oven.pdf",
+        None,
+        0,
+        len(text),
+    ]
+
+
 def test_a_file_that_cannot_be_read_asks_nothing(
     hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

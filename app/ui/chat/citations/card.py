@@ -13,7 +13,7 @@ from app.ui.widgets.picture import Picture
 from app.ui.widgets.popover import Popover, fit_words
 from app.ui.widgets.row_button import RowButton
 
-_WIDTH = 380
+_WIDTH = 290
 """Pixels for a quote and its verdict."""
 _LONGEST = 200
 _HASH = 12

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from app.services.answers.citing import Citing
+from app.services.answers.grounding import Grounding
 from app.store.chats import ChatStore
 from app.store.db import Database
+from app.store.documents import DocumentStore
 from app.store.folders import FolderStore
 from app.store.imports import ImportStore
 
@@ -19,6 +22,7 @@ class Stores:
     chats: ChatStore
     folders: FolderStore
     imports: ImportStore
+    citing: Citing
 
     def chat(self, question: str, answer: str, reasoning: str = "") -> str:
         """Make a chat; returns its id."""
@@ -30,5 +34,6 @@ class Stores:
 @pytest.fixture
 def stores(tmp_path: Path) -> Iterator[Stores]:
     database = Database(tmp_path / "exchange.db")
-    yield Stores(ChatStore(database), FolderStore(database), ImportStore(database))
+    citing = Citing(Grounding(DocumentStore(database)), lambda _: "here")
+    yield Stores(ChatStore(database), FolderStore(database), ImportStore(database), citing)
     database.close()

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
@@ -25,6 +26,7 @@ from app.services.exchange.writing import tell, text_of, write_file, write_files
 from app.ui.exchange.pdf import print_chats
 from app.ui.look.fonts import text_font
 from app.ui.look.theme import DARK, LIGHT, Theme, palette_of
+from tests.support.attached import attached
 from tests.support.outcomes import outcome
 
 from .conftest import Stores
@@ -56,6 +58,10 @@ def no_pdf(_chats: Sequence[ExportedChat], _options: ExportOptions, _path: Path)
     raise AssertionError
 
 
+def told_of(stores: Stores, ids: Sequence[str]) -> list[ExportedChat]:
+    return tell(stores.chats, stores.folders, ids, stores.citing.check)
+
+
 class Seen(HTMLParser):
     """The tags and addresses of a page."""
 
@@ -79,7 +85,7 @@ class Seen(HTMLParser):
 
 def test_a_page_loads_and_runs_nothing(stores: Stores) -> None:
     chat_id = stores.chat('Is <img src=x onerror="a()"> safe?', RICH, reasoning="Let me *think*.")
-    told = tell(stores.chats, stores.folders, [chat_id])
+    told = told_of(stores, [chat_id])
     page = text_of(told, ExportOptions("html"))
     seen = Seen(page)
     assert seen.open == []
@@ -98,7 +104,9 @@ def test_a_pdf_has_words_and_numbers_on_its_pages(
     stores: Stores, tmp_path: Path, qtbot: QtBot
 ) -> None:
     ids = [stores.chat("How is it baked?", RICH * 8), stores.chat("And wine?", "Of grapes.")]
-    exporting = Exporting(stores.chats, stores.folders, print_chats, tasks := Tasks())
+    exporting = Exporting(
+        stores.chats, stores.folders, stores.citing.check, print_chats, tasks := Tasks()
+    )
     path = tmp_path / "x.pdf"
     assert path == outcome(
         qtbot, lambda done, failed: exporting.to_file(ids, path, ExportOptions("pdf"), done, failed)
@@ -128,7 +136,7 @@ def palette(qapp: QApplication) -> Iterator[Callable[[Theme], None]]:
 def test_paper_has_colours_of_its_own_whatever_the_theme(
     stores: Stores, tmp_path: Path, palette: Callable[[Theme], None]
 ) -> None:
-    told = tell(stores.chats, stores.folders, [stores.chat("How is it baked?", RICH)])
+    told = told_of(stores, [stores.chat("How is it baked?", RICH)])
     printed = []
     for theme in (LIGHT, DARK):
         palette(theme)
@@ -145,7 +153,7 @@ def test_words_can_be_copied_out_of_paper_whatever_the_windows_font(
 ) -> None:
     before = qapp.font()
     qapp.setFont(text_font(13))
-    told = tell(stores.chats, stores.folders, [stores.chat("On 2026-11-23, how?", "Well: so.")])
+    told = told_of(stores, [stores.chat("On 2026-11-23, how?", "Well: so.")])
     print_chats(told, ExportOptions("pdf"), tmp_path / "x.pdf")
     qapp.setFont(before)
     said = " ".join(pypdf.PdfReader(tmp_path / "x.pdf").pages[0].extract_text().split())
@@ -157,7 +165,7 @@ def test_branches_and_reasoning_are_told_where_they_are_wanted(stores: Stores) -
     chat_id = stores.chat("Tea?", "Yes.", reasoning="It is five.\nSo:")
     first = stores.chats.path(chat_id)[1]
     stores.chats.save_answer(stores.chats.answer_again(chat_id, first.id))
-    told = tell(stores.chats, stores.folders, [chat_id])
+    told = told_of(stores, [chat_id])
     plain = text_of(told, ExportOptions("md"))
     assert "Yes." not in plain
     everything = text_of(told, ExportOptions("md", reasoning=True, branches=True))
@@ -173,7 +181,7 @@ def test_several_chats_become_one_file_or_many(stores: Stores, tmp_path: Path) -
     ids = [stores.chat(title, "Yes.") for title in titles]
     for chat_id, title in zip(ids, titles, strict=True):
         stores.chats.rename(chat_id, title)
-    told = tell(stores.chats, stores.folders, ids)
+    told = told_of(stores, ids)
     into = tmp_path / "new"
     names = [path.name for path in write_files(into, told, ExportOptions("md"), no_pdf)]
     assert names == [
@@ -198,7 +206,7 @@ def test_nothing_is_left_of_what_could_not_be_written(
     number: int,
     kind: type[Exception],
 ) -> None:
-    told = tell(stores.chats, stores.folders, [stores.chat(it, "Yes.") for it in ("a", "b")])
+    told = told_of(stores, [stores.chat(it, "Yes.") for it in ("a", "b")])
     there = tmp_path / "there.md"
     there.write_text("of the user's")
     calls = 0
@@ -227,7 +235,9 @@ def test_a_file_that_cannot_be_written_is_said(
     stores: Stores, tmp_path: Path, qtbot: QtBot
 ) -> None:
     chat_id = stores.chat("Hello", "Yes.")
-    exporting = Exporting(stores.chats, stores.folders, print_chats, tasks := Tasks())
+    exporting = Exporting(
+        stores.chats, stores.folders, stores.citing.check, print_chats, tasks := Tasks()
+    )
     for kind in ("md", "pdf"):
         write = partial(
             exporting.to_file,
@@ -237,3 +247,53 @@ def test_a_file_that_cannot_be_written_is_said(
         )
         assert isinstance(outcome(qtbot, write), ExportFailed)
     tasks.close()
+
+
+QUOTING = "It is “1,250 **euros**” (lease.pdf, page 1), “due in May” and “due in June”."
+
+
+def quoting_chat(stores: Stores) -> str:
+    lease = attached("lease.pdf", "The rent is due in May.", "It is 1,250 euros.")
+    _, answer = stores.chats.ask(None, "How much?", files=[lease])
+    stores.chats.save_answer(replace(answer, text=QUOTING, state="complete"))
+    return answer.chat_id
+
+
+def test_a_markdown_export_lists_the_quotes_with_their_verdicts(stores: Stores) -> None:
+    text = text_of(told_of(stores, [quoting_chat(stores)]), ExportOptions("md"))
+    assert QUOTING in text
+    assert text.rstrip().endswith(
+        "Quotes, held against the files:\n\n"
+        "- ↪ “1,250 euros”: not there, but in lease.pdf, page 2\n"
+        "- ✓ “due in May”: found in lease.pdf, page 1\n"
+        "- ✗ “due in June”: not found in the files"
+    )
+
+
+def test_a_web_page_marks_quotes_in_their_place_and_lists_them(stores: Stores) -> None:
+    page = text_of(told_of(stores, [quoting_chat(stores)]), ExportOptions("html"))
+    assert '<span class="found">“due in May”</span><sup class="found">✓</sup>' in page
+    assert '<span class="not_found">“due in June”</span><sup class="not_found">✗</sup>' in page
+    assert (
+        '<strong>euros</strong></span><span class="elsewhere">”</span><sup class="elsewhere">↪'
+        in page
+    )
+    assert "“1,250 euros”: not there, but in lease.pdf, page 2</li>" in page
+
+
+def test_a_pdf_has_the_signs_of_the_verdicts(
+    stores: Stores, tmp_path: Path, qapp: QApplication
+) -> None:
+    path = tmp_path / "quotes.pdf"
+    told = told_of(stores, [quoting_chat(stores)])
+    write_file(path, told, ExportOptions("pdf"), print_chats)
+    text = "".join(page.extract_text() for page in pypdf.PdfReader(path).pages)
+    assert "✗ “due in June”: not found in the" in " ".join(text.split())
+
+
+def test_a_chat_without_files_lists_no_quotes(stores: Stores) -> None:
+    chat_id = stores.chat("What does he say?", "He says “nothing of the kind”.")
+    for kind in ("md", "html"):
+        text = text_of(told_of(stores, [chat_id]), ExportOptions(kind))
+        assert "held against" not in text
+        assert "quotes" not in text.partition("</style>")[2]

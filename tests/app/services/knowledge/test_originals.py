@@ -6,7 +6,6 @@ from pathlib import Path
 
 from app.documents.reader import DocumentReader
 from app.services.documents import Documents
-from app.services.originals import FileOriginals
 from app.store.documents import FileCopies
 from engines.cancel import CancelToken
 from tests.app.services.knowledge.conftest import House
@@ -17,8 +16,8 @@ def test_a_file_of_a_collection_is_there_until_it_changes_or_goes(
 ) -> None:
     collection = house.collection("Docs", docs)
     house.work()
-    documents = Documents(DocumentReader(), FileCopies(tmp_path / "attachments"))
-    originals = FileOriginals(documents, house.knowledge)
+    copies = FileCopies(tmp_path / "attachments")
+    originals = Documents(DocumentReader(), copies, house.knowledge.paths_of)
     (found,) = house.knowledge.search([collection], "rent", 1, CancelToken())
     lease = docs / "lease.md"
     assert originals.copy_of(found.document) == lease
@@ -34,12 +33,12 @@ def test_a_file_of_a_collection_is_there_until_it_changes_or_goes(
 def test_the_copy_of_an_attached_file_comes_first(house: House, docs: Path, tmp_path: Path) -> None:
     house.collection("Docs", docs)
     house.work()
-    documents = Documents(DocumentReader(), FileCopies(tmp_path / "attachments"))
+    copies = FileCopies(tmp_path / "attachments")
+    documents = Documents(DocumentReader(), copies, house.knowledge.paths_of)
     file = documents.read(docs / "lease.md", CancelToken())
     documents.keep_copies([(docs / "lease.md", file)])
-    originals = FileOriginals(documents, house.knowledge)
     (docs / "lease.md").unlink()
-    assert originals.state_of(file.document.sha256) == "here"
-    path = originals.copy_of(file.document.sha256)
+    assert documents.state_of(file.document.sha256) == "here"
+    path = documents.copy_of(file.document.sha256)
     assert path is not None
     assert path.is_relative_to(tmp_path / "attachments")

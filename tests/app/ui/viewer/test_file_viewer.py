@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
-from app.core.documents import AttachedFile
+from app.core.documents import AttachedFile, PromptSource
 from app.ui.viewer.canvas import PictureCanvas
 from app.ui.viewer.file_viewer import FileViewer
 from app.ui.viewer.text_page import TextPage
@@ -279,3 +279,31 @@ def test_a_picture_is_shown_whole_and_in_its_own_size(ui: Ui, tmp_path: Path) ->
     ui.click("zoomOwn")
     assert canvas.scale == 1
     assert canvas.horizontalScrollBar().maximum() > 0
+
+
+def test_a_file_of_a_collection_is_drawn_from_where_it_lies(ui: Ui, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    path = pdf(tmp_path / "docs" / "lease.pdf", PAGES)
+    knowledge = ui.app.knowledge
+    collection = knowledge.add(knowledge.create("House").id, [path.parent])
+    assert list(knowledge.work(CancelToken(), None, collection.id))
+    sha256 = sha256_of(path)
+    document = knowledge.documents([sha256])[sha256]
+    _, answer = ui.app.chats.ask(None, "Here.")
+    source = PromptSource("file", "lease.pdf", sha256, 7, 0, 20)
+    ui.app.chats.save_answer(replace(answer, text=ANSWER, state="complete", sources=(source,)))
+    ui.page.open_chat(answer.chat_id)
+    ui.find(QAbstractButton, "showQuotes")
+    viewer = follow(ui, 1)
+    assert place(ui) == "Page 7 of 7"
+    assert viewer.canvas._marks
+    assert not ui.has("viewerNote")
+    viewer.close()
+    pdf(path, [("The deposit is 9,999.50 euros.",)] * 7)
+    follow(ui, 2)
+    assert ui.find(TextPage).toPlainText() == document.sections[6].text
+    assert ui.find(QLabel, "viewerNote").text().startswith("The kept copy is no longer the file")
+
+
+def sha256_of(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()

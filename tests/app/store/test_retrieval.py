@@ -1,0 +1,23 @@
+"""The questions of the retrieval bench: as many as it says, and what full text alone finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.bench.retrieval import full_text, haystack, measure
+
+
+def test_there_are_200_questions_half_of_them_german() -> None:
+    files, questions = haystack(guides=False)
+    assert Counter(it.language for it in questions) == {"en": 100, "de": 100}
+    texts = {file.name: file.document.text for file in files}
+    for question in questions:
+        assert question.text not in texts[question.file], "the answer's file does not hold it"
+        assert 80 < question.end - question.start < 1000
+    assert len({it.text for it in questions}) == 200
+
+
+def test_full_text_alone_finds_as_many_as_it_did() -> None:
+    """Three in ten: the questions avoid the words of what answers them."""
+    files, questions = haystack(guides=False)
+    assert measure(full_text(files), questions).right >= 60
