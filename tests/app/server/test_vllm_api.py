@@ -176,13 +176,14 @@ def test_an_answer_follows_its_grammar(client: openai.OpenAI, model: str) -> Non
 
 
 def test_a_tool_that_has_to_be_asked_for_is(client: openai.OpenAI, model: str) -> None:
-    for choice in ("required", {"type": "function", "function": {"name": "clock"}}):
+    choices: Any = ("required", {"type": "function", "function": {"name": "clock"}})
+    for choice in choices:
         answer = client.chat.completions.create(
             model=model,
             messages=USER,
             max_tokens=300,
             tools=[CLOCK],
-            tool_choice=choice,  # type: ignore[arg-type]  # one of both
+            tool_choice=choice,
         ).choices[0]
         assert answer.finish_reason == "tool_calls", answer
         assert answer.message.tool_calls
@@ -242,7 +243,7 @@ def test_messages_are_written_and_counted(claude: anthropic.Anthropic, model: st
     assert whole.stop_reason == "max_tokens"
     assert whole.usage.output_tokens == 12
     with claude.messages.stream(**asked) as stream:
-        assert "".join(stream.text_stream) == whole.content[0].text  # type: ignore[union-attr]
+        assert "".join(stream.text_stream) == whole.content[0].text
     counted = claude.messages.count_tokens(model=model, messages=USER).input_tokens
     read = whole.usage.input_tokens + (whole.usage.cache_read_input_tokens or 0)
     assert counted == read
