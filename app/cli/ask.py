@@ -26,7 +26,7 @@ from app.cli.output import Output
 from app.cli.printing import loading, print_answer, tell_stay
 from app.cli.streams import read, read_file
 from app.core.chats.answers import AnswerEvent, AnswerOptions
-from app.core.documents import AttachedFile
+from app.core.documents import AttachedFile, PromptSource
 from app.core.errors import SettingsInvalid
 from app.core.settings.fields import Settings
 from engines.cancel import CancelToken
@@ -75,6 +75,7 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
         thinking_budget=args.think_budget,
         anyway=args.anyway,
         under=layers_of(app, args.assistant),
+        collections=tuple(app.knowledge.find(it).id for it in args.docs) or None,
     )
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
@@ -89,9 +90,9 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
             tell_stay(app, answer.chat_id, settings, out, "--model")
         return app.answers.write(answer, settings, options, loading(app, out), cancel)
 
-    def told() -> Sequence[AttachedFile]:
+    def told(sources: Sequence[PromptSource]) -> Sequence[AttachedFile]:
         if args.chat is None:
-            return files
+            return app.answers.files_of(sources, files)
         return app.answers.files(app.chats.path(app.chats.chat(args.chat).id))
 
     return print_answer(app, interruptible(work), out, args.think, files=told)
@@ -226,6 +227,14 @@ def _declare(ask: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="PATH",
         help="the same for a picture, for a model that sees",
+    )
+    ask.add_argument(
+        "--docs",
+        action="append",
+        default=[],
+        metavar="COLLECTION",
+        help="a collection in which the answer is grounded; may be given several times; otherwise "
+        "those of the chat",
     )
     ask.add_argument(
         "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"

@@ -63,7 +63,8 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     """Report what was read and what not; with --dry-run nothing is kept."""
-    files = list(read_files([from_home(it) for it in args.what], CancelToken()))
+    paths = [from_home(it) for it in args.what]
+    files = list(read_files(paths, CancelToken(), app.documents.checked))
     chats = [chat for file in files for chat in file.chats]
     if not chats:
         raise _nothing(files)

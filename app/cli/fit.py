@@ -20,7 +20,7 @@ from app.core.models.wanted import wanted_checkpoint
 from app.core.settings.fields import Settings
 from app.hub.repository import choose
 from app.services.engines.load_options import load_options_of
-from app.services.models.fitting import FitReport
+from app.services.models.fitting import FitReport, projector_file
 from engines.memory.fit import Parts
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import read_header
@@ -81,11 +81,15 @@ def _on_hub(app: App, name: HubName, settings: Settings, args: argparse.Namespac
         entry = ModelEntry(name.repo, name.repo, headers(tuple(told)).parent, engine="vllm")
         return app.runtime.judge(entry, _with_wishes(load_options_of(settings, "vllm"), args))
     variant = _variant(app, repository, name)
-    drafter = choose(repository.files, repository.id).along_with(variant)
+    chosen = choose(repository.files, repository.id)
+    drafter = chosen.along_with(variant)
     model = headers(variant.files)
     load_options = _with_wishes(load_options_of(settings), args)
     beside = headers((drafter,)) if drafter else None
-    return app.fitting.report(model, read_header(model), load_options, beside)
+    # As `hearth models pull` would bring it.
+    file = chosen.projector_for(variant) if app.projectors.of_repo(name.repo) else None
+    projector = projector_file(headers((file,))) if file else None
+    return app.fitting.report(model, read_header(model), load_options, beside, projector=projector)
 
 
 def _variant(app: App, repository: Repository, name: HubName) -> Variant:

@@ -30,6 +30,7 @@ COMMANDS = {
     "clients": "app.cli.clients:COMMAND",
     "connections": "app.cli.connections:COMMAND",
     "chats": "app.cli.chats:COMMAND",
+    "docs": "app.cli.docs:COMMAND",
     "assistants": "app.cli.assistants:COMMAND",
     "settings": "app.cli.manage:SETTINGS",
 }

@@ -12,7 +12,7 @@ from app.core.chats.answers import AnswerEvent, Compaction, Ended, Grounded, Rea
 from app.core.chats.conversation import Failure
 from app.core.chats.thinking import why_fixed
 from app.core.citations import Citation, CitationCheck
-from app.core.documents import AttachedFile, Attachment, PromptSource, location_words
+from app.core.documents import AttachedFile, Document, PromptSource, location_words
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
@@ -42,9 +42,9 @@ class _Heard:
     done: Done | None = None
     ready: Ready | None = None
     failure: AnswerFailed | None = None
-    files: tuple[Attachment, ...] = ()
     sources: tuple[PromptSource, ...] = ()
     citations: tuple[Citation, ...] = ()
+    files: Sequence[AttachedFile] = ()
 
     def take(self, event: AnswerEvent, out: Output) -> None:
         match event:
@@ -101,13 +101,14 @@ def print_answer(
     out: Output,
     think: str | None = None,
     said: set[str] | None = None,
-    files: Callable[[], Sequence[AttachedFile]] = tuple,
+    files: Callable[[Sequence[PromptSource]], Sequence[AttachedFile]] = lambda _sources: (),
 ) -> int:
     """Print an answer; returns the exit status.
 
     think: on or off, where the model was asked to reason or not to; it is told where that has no
     effect. said: notes on the engine that were printed before and need no repeating; new ones are
-    added. files: those whose text the answer was told; its quotes are held against them.
+    added. files: those whose text the answer was told, by its sources; its quotes are held against
+    them.
     Raises the answer's error after what was answered has been printed. Where that is to be one
     JSON value, it holds both, and nothing is raised.
     """
@@ -122,9 +123,9 @@ def print_answer(
         if heard.text:
             out.piece("\n")
         if heard.done is not None:
-            if against := files():
-                heard.files = tuple(file.attachment for file in against)
-                heard.citations = CitationCheck(against).check("".join(heard.text))
+            heard.files = files(heard.sources)
+            if heard.files:
+                heard.citations = CitationCheck(heard.files).check("".join(heard.text))
             _conclude(heard, heard.done, out, set() if said is None else said)
     if heard.failure is None:
         return 0
@@ -195,9 +196,60 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
         "timing": asdict(done.timing),
         "seed": done.seed,
         "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes))),
-        **({"files": [asdict(it) for it in heard.files]} if heard.files else {}),
-        **({"sources": [asdict(it) for it in heard.sources]} if heard.sources else {}),
-        **({"citations": [asdict(it) for it in heard.citations]} if heard.citations else {}),
+        **_of_files(heard),
+    }
+
+
+def _of_files(heard: _Heard) -> dict[str, Any]:
+    """Write what an answer was told of files, and its quotes of them.
+
+    The places are those of a file's whole text, but for `spans`, which go by its pages; `at` is
+    the place of a quote in the answer.
+    """
+    documents = {it.document.sha256: it.document for it in heard.files}
+    value: dict[str, Any] = {}
+    if heard.files:
+        value["files"] = [asdict(it.attachment) for it in heard.files]
+    if heard.sources:
+        value["sources"] = [asdict(it) for it in heard.sources]
+        value["passages"] = [
+            _passage(it, documents[it.document]) for it in heard.sources if it.document in documents
+        ]
+    if heard.citations:
+        value["citations"] = [_cited(it, documents.get(it.document)) for it in heard.citations]
+    return value
+
+
+def _passage(source: PromptSource, document: Document) -> dict[str, Any]:
+    """Write a part of a prompt; a whole file has no page."""
+    start, end = 0, len(document.text)
+    if source.place:
+        before = document.start_of(source.place)
+        start, end = before + source.start, before + source.end
+    text = document.text[start:end] if source.place else None
+    page = source.place or None
+    return {"file": source.name, "page": page, "start": start, "end": end, "text": text}
+
+
+def _cited(citation: Citation, document: Document | None) -> dict[str, Any]:
+    """Write a quote, and where its words stand."""
+    place: dict[str, Any] = {"page": None, "start": None, "end": None}
+    if document is not None and citation.spans:
+        first, last = citation.spans[0], citation.spans[-1]
+        place = {
+            "page": first.place.number,
+            "start": document.start_of(first.place.number) + first.start,
+            "end": document.start_of(last.place.number) + last.end,
+        }
+    return {
+        "quote": citation.quote,
+        "found": citation.verdict == "found",
+        "verdict": citation.verdict,
+        "file": citation.name or None,
+        **place,
+        "document": citation.document or None,
+        "spans": [asdict(it) for it in citation.spans],
+        "at": {"start": citation.start, "end": citation.end},
     }
 
 

@@ -38,7 +38,9 @@ def pull(app: App, args: argparse.Namespace, out: Output) -> int:
     if revision == "main" and name.revision is not None:
         revision = name.revision
     repository = app.hub.repository(name.repo, revision)
-    wanted = wanted_of(repository, name, revision, app.fitting.quick)
+    along = app.projectors.of_repo(name.repo) is not None
+    projector = along if args.projector is None else args.projector
+    wanted = wanted_of(repository, name, revision, app.fitting.quick, projector=projector)
     if is_metered():
         out.note(f"This connection counts what it carries: {size(wanted.bytes_total)} will come.")
     _set_pace(app.downloads, args.limit)
@@ -181,6 +183,13 @@ def _row(download: Download) -> tuple[str, ...]:
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     add_revision(parser)
+    parser.add_argument(
+        "--projector",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="with the file with which the model sees or hears, or without it; by default with it"
+        " where Hearth's catalogue names one",
+    )
     parser.add_argument(
         "--limit",
         type=float,

@@ -86,10 +86,16 @@ def _block(title: str, pick: Pick) -> str:
         ("Disk", f"{about}{size(pick.disk_bytes)}{'' if pick.disk_fits else ', not free now'}"),
         ("Licence", _licence(pick)),
         ("MTP", pick.mtp),
+        *([("Sees", _projector(pick))] if pick.projector_bytes else []),
         ("Download it", pick.command),
     ]
     lines = table([(f"  {name}", text) for name, text in rows])
     return f"{title}: {pick.name}, {pick.variant}\n  {pick.sentence}\n{lines}"
+
+
+def _projector(pick: Pick) -> str:
+    more = f"about {size(pick.projector_bytes)} more to download"
+    return f"pictures, with its projector: {more}; without it with --no-projector"
 
 
 def _sum(pick: Pick) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -64,8 +64,9 @@ _EDGE: Final = "\x02"
 class Citation:
     """A quote in an answer, and whether it was found.
 
-    start, end: characters of the answer, with the quotation marks. name, document: the file that it
-    was found in, and its hash. spans: the places there; more than one where it goes over a page.
+    start, end: characters of the answer as it is read, with the quotation marks. name, document:
+    the file that it was found in, and its hash. spans: the places there; more than one where it
+    goes over a page.
     """
 
     quote: str
@@ -75,6 +76,26 @@ class Citation:
     name: str = ""
     document: str = ""
     spans: tuple[TextSpan, ...] = ()
+
+
+CopyState = Literal["here", "missing", "changed"]
+"""The state of the kept copy of a file. changed: its bytes are not those that were read."""
+
+
+@dataclass(frozen=True)
+class CheckedAnswer:
+    """The quotes of an answer with their verdicts.
+
+    copies: the state of the copy of each file in which a quote was found, by its hash. gone: the
+    names of files whose text is not kept any more; it was held against the others.
+    """
+
+    citations: tuple[Citation, ...]
+    copies: Mapping[str, CopyState]
+    gone: tuple[str, ...] = ()
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(it.verdict == verdict for it in self.citations)
 
 
 class CitationCheck:
@@ -91,6 +112,16 @@ class CitationCheck:
             self._checked(it, answer[it.end() : min(it.end() + _NAMED_WITHIN, end)])
             for it, end in zip(quotes, ends[1:], strict=True)
         )
+
+    def find(self, words: str) -> tuple[Citation, ...]:
+        """Look for words by themselves: where they stand first in each file that has them."""
+        found = []
+        for file, source in self._files:
+            start, end = next(source.find(words), (0, 0))
+            if spans := tuple(file.document.spans(start, end)):
+                sha256 = file.document.sha256
+                found.append(Citation(words, 0, len(words), "found", file.name, sha256, spans))
+        return tuple(found)
 
     def _checked(self, quote: re.Match[str], behind: str) -> Citation:
         words = _inside(quote)

@@ -1,5 +1,7 @@
-"""What is read from a file that somebody attaches: its text and where each part of it stands, or
-its picture or sound."""
+"""What is read from a file that somebody attaches.
+
+Its text, and where each part of it stands; or the picture or sound that it is.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,9 @@ from engines.types import MediaKind, Medium
 
 BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
+
+PASSAGE: Final = 1000
+"""Characters of a passage, at most; about 250 tokens, a paragraph or two."""
 
 
 class DocumentKind(StrEnum):
@@ -43,6 +48,18 @@ class DocumentKind(StrEnum):
             DocumentKind.AUDIO: "audio",
         }
         return media.get(self)
+
+    @property
+    def location(self) -> LocationKind:
+        """What such a file is divided into."""
+        places = {
+            DocumentKind.PDF: LocationKind.PAGE,
+            DocumentKind.PPTX: LocationKind.SLIDE,
+            DocumentKind.XLSX: LocationKind.SHEET,
+            DocumentKind.EPUB: LocationKind.CHAPTER,
+            DocumentKind.EMAIL: LocationKind.MESSAGE,
+        }
+        return places.get(self, LocationKind.HEADING)
 
 
 class LocationKind(StrEnum):
@@ -161,6 +178,10 @@ class Document:
             starts.append(start)
             start += len(section.text) + len(BETWEEN)
         return starts
+
+    def start_of(self, place: int) -> int:
+        """Return where the text at a place begins, as characters of `text`; they count from 1."""
+        return self._starts[place - 1]
 
     def spans(self, start: int, end: int) -> Iterator[TextSpan]:
         """Find the places of the characters `start` to `end` of `text`."""
@@ -412,6 +433,14 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
     of = len(document.sections)
     return FileShare(file.name, kind, of if whole else len({it.place for it in mine}), of, whole)
+
+
+def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
+    """Count how much of a file is among the sources of a prompt, without its text."""
+    mine = [it for it in sources if it.document == file.sha256]
+    whole = any(not it.place for it in mine)
+    told = file.places if whole else len({it.place for it in mine})
+    return FileShare(file.name, file.kind.location, told, file.places, whole)
 
 
 def location_words(place: Location) -> str:

@@ -145,6 +145,26 @@ class DocumentNotRead(AppError):
     code = "document_not_read"
 
 
+class CollectionUnknown(AppError):
+    code = "collection_not_found"
+
+
+class CollectionNameInvalid(AppError):
+    code = "collection_name"
+
+
+class NothingToIndex(AppError):
+    """A path that is to be added to a collection leads nowhere."""
+
+    code = "path_not_found"
+
+
+class DocumentGone(AppError):
+    """A file that is to be looked at is not kept any more."""
+
+    code = "document_gone"
+
+
 class PromptsNotRead(AppError):
     code = "prompts_not_read"
 

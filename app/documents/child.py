@@ -1,6 +1,6 @@
-"""Reads one document in a process of its own: `reader` starts it, and holds the limits.
+"""Reads documents in a process of its own, one or many: `reader` starts it, and holds the limits.
 
-Writes a line for the file, one for each section, and a last one; or at any time one with a fault.
+Writes a line for a file, one for each section, and a last one; or at any time one with a fault.
 """
 
 from __future__ import annotations
@@ -23,15 +23,21 @@ from app.documents.email import read_email
 from app.documents.epub import EPUB_START, read_epub
 from app.documents.faults import Fault, Unreadable
 from app.documents.html import read_html
-from app.documents.limits import Limits
-from app.documents.office import DOCX_START, PPTX_START, read_docx, read_pptx
+from app.documents.limits import Limits, limit_memory
+from app.documents.office import (
+    DOCX_START,
+    PPTX_START,
+    read_docx,
+    read_pptx,
+    read_scanned_docx,
+)
 from app.documents.package import Package
 from app.documents.pdf import read_pdf
 from app.documents.pictures import picture_format, read_picture
 from app.documents.sounds import read_sound, sound_format
 from app.documents.text import read_text
 from app.documents.workbook import XLSX_START, read_xlsx
-from engines.helper.child import begin
+from engines.helper.child import Say, begin, begin_serving
 
 _BEGINNING: Final = 4096
 _OLD_OFFICE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -57,14 +63,24 @@ _HTML: Final = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html)", r
 
 
 def main() -> None:
-    say = begin()
     asked = json.loads(sys.argv[1])
     limits = Limits(**asked["limits"])
-    _limit_memory(limits.memory_bytes)
-    path = Path(asked["path"])
+    if "path" in asked:
+        say = begin()
+        limit_memory(limits.memory_bytes)
+        _answer(say, Path(asked["path"]), str(asked["name"]), limits)
+        return
+    say, orders = begin_serving()
+    limit_memory(limits.memory_bytes)
+    for order in orders:
+        _answer(say, Path(os.fsdecode(bytes.fromhex(order["path"]))), str(order["name"]), limits)
+
+
+def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
+    """Read a file, and say what it holds or why it cannot be read."""
     into = Collected(limits.characters)
     try:
-        kind = _read(path, str(asked["name"]), limits, into)
+        kind = _read(path, name, limits, into)
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
@@ -112,6 +128,8 @@ def _read(path: Path, name: str, limits: Limits, into: Collected) -> DocumentKin
     elif reader := _OF_PACKAGE.get(kind):
         package = Package(path, limits.unpacked_bytes)
         reader(package, into)
+        if kind is DocumentKind.DOCX and not any(it.text.strip() for it in into.sections):
+            read_scanned_docx(package, limits, into)
         package.close()
     else:
         # Four bytes a character at most; markup takes more than the text in it.
@@ -161,16 +179,6 @@ def _end_of(path: Path) -> bytes:
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - (1 << 20)), os.SEEK_SET)
         return file.read()
-
-
-def _limit_memory(most: int) -> None:
-    """Let an allocation fail that takes this process beyond `most` bytes; on Linux."""
-    if sys.platform == "linux":
-        import resource
-
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,11 @@ class Collected:
         self.sections.append(Section(Location(kind, len(self.sections) + 1, title), text))
 
 
+def is_seen(character: str) -> bool:
+    """Tell whether a character is neither white space nor one that `clean` takes out."""
+    return not character.isspace() and not _CONTROLS.match(character)
+
+
 def clean(text: str) -> str:
     """Take out what no reader sees: control characters, and more than one blank line in a row."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 
@@ -23,6 +24,7 @@ class Limits:
     picture_bytes: of a picture for the engines; it lies in the database, and in each copy of that.
     page_pixels: of a page without text; this is A4 with 150 dots an inch.
     pages: the first of them that are kept as pictures.
+    view_pixels: of a page that is looked at; who looks closer sees the same larger.
     """
 
     file_bytes: int = 1 << 30
@@ -37,6 +39,7 @@ class Limits:
     picture_bytes: int = 3 << 20
     page_pixels: int = 1240 * 1754
     pages: int = 20
+    view_pixels: int = 8_000_000
 
     @property
     def out_bytes(self) -> int:
@@ -47,3 +50,13 @@ class Limits:
         """
         media = max(self.sound_bytes, self.picture_bytes * (self.pages + 1)) * 4 // 3
         return self.characters * 12 + media + (1 << 20)
+
+
+def limit_memory(most: int) -> None:
+    """Let an allocation fail that takes this process beyond `most` bytes; on Linux."""
+    if sys.platform == "linux":
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

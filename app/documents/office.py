@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Mapping
 from typing import Final
 
-from app.core.documents import LocationKind
+from app.core.documents import LocationKind, PagePicture
 from app.documents.collected import Collected, Outline
 from app.documents.faults import Fault, Unreadable
+from app.documents.limits import Limits
 from app.documents.package import Package, XmlReader
 
 DOCX_START: Final = "word/document.xml"
@@ -16,6 +18,7 @@ PPTX_START: Final = "ppt/presentation.xml"
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _STRICT_W: Final = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
+_BEGINNING: Final = 64
 _HEADING: Final = re.compile(r"(?:heading [1-9]|title)", re.IGNORECASE)
 _LEVEL: Final = re.compile("[0-8]")
 _WRITTEN: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
@@ -33,6 +36,36 @@ def read_docx(package: Package, into: Collected) -> None:
         if name in package:
             package.feed(name, _Text(outline, set()))
     outline.end()
+
+
+def read_scanned_docx(package: Package, limits: Limits, into: Collected) -> None:
+    """Take the pictures of a text without words for its pages. Raises Unreadable.
+
+    So do scanners write it. What is no picture that can be read is none of its pages.
+    """
+    from app.documents.pictures import picture_format, picture_of
+
+    names = {name for kind, name in package.related(DOCX_START).values() if kind == "image"}
+    for name in sorted(names & package.names, key=_by_number):
+        data = package.read(name)
+        try:
+            form = picture_format(data[:_BEGINNING])
+            found = picture_of(io.BytesIO(data), form, limits) if form else None
+        except Unreadable:
+            found = None
+        if found is None:
+            continue
+        into.add(LocationKind.PAGE, "")
+        number = len(into.sections)
+        into.scanned.append(number)
+        if len(into.pages) < limits.pages:
+            into.pages.append(PagePicture(number, *found))
+
+
+def _by_number(name: str) -> tuple[int, str]:
+    """Order image10.png behind image9.png."""
+    digits = re.findall(r"\d+", name)
+    return int(digits[-1][:9]) if digits else 0, name
 
 
 def _heading_styles(package: Package) -> set[str]:

@@ -86,6 +86,11 @@ class Package:
     def __contains__(self, name: str) -> bool:
         return name in self._names
 
+    @property
+    def names(self) -> set[str]:
+        """The names of all its parts."""
+        return set(self._names)
+
     def check_xml(self) -> None:
         """Check all XML, for a library that unpacks it itself: how much it is, and its types."""
         for info in self._names.values():

@@ -13,11 +13,12 @@ from app.documents.faults import Fault, Unreadable
 from app.documents.limits import Limits
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfPage
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
-_HYPHEN: Final = re.compile("[\ufffe\u0002]\r?\n?")
-"""PDFium writes this for a hyphen at the end of a line that a word goes on after."""
+HYPHENS: Final = "\ufffe\u0002"
+"""PDFium writes these for a hyphen at the end of a line that a word goes on after."""
 
+_HYPHEN: Final = re.compile(f"[{HYPHENS}]\r?\n?")
 
 _MOST_SIDE: Final = 8192
 """Pixels; a page may have any shape."""
@@ -31,11 +32,7 @@ def read_pdf(path: Path, limits: Limits, into: Collected) -> None:
     import pypdfium2
     from pypdfium2 import raw
 
-    try:
-        pdf = pypdfium2.PdfDocument(path)
-    except pypdfium2.PdfiumError as error:
-        locked = error.err_code in {raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY}
-        raise Unreadable(Fault.LOCKED if locked else Fault.DAMAGED) from error
+    pdf = open_pdf(path)
     with contextlib.closing(pdf):
         if not len(pdf):
             raise Unreadable(Fault.DAMAGED)
@@ -46,12 +43,29 @@ def read_pdf(path: Path, limits: Limits, into: Collected) -> None:
                 into.add(LocationKind.PAGE, "")  # the others can still be read
                 continue
             with contextlib.closing(page), contextlib.closing(page.get_textpage()) as words:
-                text = _HYPHEN.sub("-\n", words.get_text_range())
+                text = text_of_page(words)
                 into.add(LocationKind.PAGE, text)
                 if not text.strip() and any(page.get_objects([raw.FPDF_PAGEOBJ_IMAGE])):
                     into.scanned.append(number + 1)
                     if len(into.pages) < limits.pages and (shown := _shown(page, limits)):
                         into.pages.append(PagePicture(number + 1, *shown))
+
+
+def open_pdf(path: Path) -> PdfDocument:
+    """Open a PDF, to be closed by who has it. Raises Unreadable."""
+    import pypdfium2
+    from pypdfium2 import raw
+
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        locked = error.err_code in {raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY}
+        raise Unreadable(Fault.LOCKED if locked else Fault.DAMAGED) from error
+
+
+def text_of_page(words: PdfTextPage) -> str:
+    """Return the text of a page; `Collected.add` makes it a section's."""
+    return _HYPHEN.sub("-\n", words.get_text_range())
 
 
 def _shown(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:

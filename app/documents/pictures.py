@@ -73,16 +73,25 @@ def read_picture(path: Path, kind: str, limits: Limits) -> tuple[bytes, int, int
     Of one that moves, the first frame. Raises Unreadable.
     """
     with path.open("rb") as file:
-        try:
-            return _read(file, kind, limits)
-        # What Pillow raises where a file contradicts itself.
-        except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            raise Unreadable(Fault.DAMAGED) from error
-        except (SyntaxError, EOFError, struct.error, ArithmeticError, RuntimeError) as error:
-            raise Unreadable(Fault.DAMAGED) from error
+        return picture_of(file, kind, limits)
 
 
-def _read(file: io.BufferedReader, kind: str, limits: Limits) -> tuple[bytes, int, int]:
+def picture_of(
+    file: io.BufferedReader | io.BytesIO, kind: str, limits: Limits
+) -> tuple[bytes, int, int]:
+    """Read a picture, as `read_picture`. Raises Unreadable."""
+    try:
+        return _read(file, kind, limits)
+    # What Pillow raises where a file contradicts itself.
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise Unreadable(Fault.DAMAGED) from error
+    except (SyntaxError, EOFError, struct.error, ArithmeticError, RuntimeError) as error:
+        raise Unreadable(Fault.DAMAGED) from error
+
+
+def _read(
+    file: io.BufferedReader | io.BytesIO, kind: str, limits: Limits
+) -> tuple[bytes, int, int]:
     picture = _opened(file, kind)
     width, height = picture.size
     if width * height > limits.pixels:

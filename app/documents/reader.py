@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,10 @@ from app.documents.limits import Limits
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.helper.parent import ProcessResult, run_helper
+from engines.helper.serving import ServingHelper
+
+_MOST_FILES: Final = 2000
+"""Files for one process: what one leaves in it ends with it."""
 
 COMMAND: Final = (sys.executable, "-m", "app.documents.child")
 
@@ -36,10 +40,7 @@ class DocumentReader:
         """
         name = name or path.name
         try:
-            if not path.is_file():
-                raise refused(name, Fault.MISSING)
-            if path.stat().st_size > self._limits.file_bytes:
-                raise refused(name, Fault.TOO_LARGE)
+            self._look_at(path, name)
             ended = run_helper(
                 self._command,
                 json.dumps({"path": str(path), "name": name, "limits": asdict(self._limits)}),
@@ -73,6 +74,17 @@ class DocumentReader:
         finally:
             path.unlink(missing_ok=True)
 
+    def many(self) -> ManyDocuments:
+        """Return a reader for one file after the other; the owner closes it."""
+        return ManyDocuments(self._limits, self._command, self._look_at, self._document)
+
+    def _look_at(self, path: Path, name: str) -> None:
+        """Refuse a file that is not there, or too large. Raises DocumentNotRead and OSError."""
+        if not path.is_file():
+            raise refused(name, Fault.MISSING)
+        if path.stat().st_size > self._limits.file_bytes:
+            raise refused(name, Fault.TOO_LARGE)
+
     def _document(self, name: str, ended: ProcessResult) -> Document:
         if not ended.in_time:
             raise refused(name, Fault.NO_TIME)
@@ -88,6 +100,64 @@ class DocumentReader:
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             no_memory = "MemoryError" in ended.err or "bad_alloc" in ended.err
             raise refused(name, Fault.NO_MEMORY if no_memory else Fault.CRASHED) from None
+
+
+class ManyDocuments:
+    """Reads one file after the other, for one thread, without a new process for each.
+
+    A file that ends the process costs no other: the next one has a new process. A process that has
+    read others before may have been ended by what these left in it, so such a file gets a second
+    try in a new one.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        command: Sequence[str],
+        look_at: Callable[[Path, str], None],
+        document: Callable[[str, ProcessResult], Document],
+    ) -> None:
+        self._limits = limits
+        self._command = [*command, json.dumps({"limits": asdict(limits)})]
+        self._look_at = look_at
+        self._document = document
+        self._helper: ServingHelper | None = None
+
+    def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
+        """Read a file, as `DocumentReader.read` does. Raises DocumentNotRead and Cancelled."""
+        name = name or path.name
+        try:
+            self._look_at(path, name)
+            ended, alone = self._asked(path, name, cancel)
+            if not alone and (ended.code or ended.too_much) and not cancel.cancelled:
+                ended, _ = self._asked(path, name, cancel)
+        except OSError as error:
+            raise refused(name, Fault.MISSING) from error
+        if cancel.cancelled:
+            raise Cancelled
+        return self._document(name, ended)
+
+    def close(self) -> None:
+        if self._helper is not None:
+            self._helper.close()
+            self._helper = None
+
+    def _asked(self, path: Path, name: str, cancel: CancelToken) -> tuple[ProcessResult, bool]:
+        """Have a file read; returns whether it was the first in its process, too."""
+        helper = self._helper
+        if helper is not None and (
+            not helper.alive
+            or helper.orders >= _MOST_FILES
+            or helper.resident_bytes() > self._limits.memory_bytes // 4
+        ):
+            self.close()
+            helper = None
+        if helper is None:
+            helper = self._helper = ServingHelper(self._command)
+        limits = self._limits
+        order = {"path": os.fsencode(path).hex(), "name": name}
+        ended = helper.ask(order, limits.seconds, cancel, limits.memory_bytes, limits.out_bytes)
+        return ended, helper.orders == 1
 
 
 def refused(name: str, fault: Fault) -> DocumentNotRead:

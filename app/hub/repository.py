@@ -61,18 +61,34 @@ class RepositoryModels:
     """The variants and drafters that a repository offers.
 
     variants: the smallest first. drafters: those that Hearth may be able to run, each made for one
-    model; small models that draft for any are only kept from being taken for models. left_out: what
-    is incomplete.
+    model; small models that draft for any are only kept from being taken for models. projectors:
+    with which its models see or hear. left_out: what is incomplete.
     """
 
     variants: tuple[Variant, ...] = ()
     drafters: tuple[RepoFile, ...] = ()
+    projectors: tuple[RepoFile, ...] = ()
     left_out: tuple[Incomplete, ...] = ()
 
     def along_with(self, variant: Variant) -> RepoFile | None:
         """Find the nearest drafter of a variant, which comes along with it."""
         several = len({_model(it.files[0]) for it in self.variants}) > 1
         return _nearest(variant, self.drafters, several)
+
+    def projector_for(self, variant: Variant) -> RepoFile | None:
+        """Find the projector of a variant: in its folder or one above it, the one of 16 bits.
+
+        Fewer bits show in what is seen, and more in nothing; F16 runs everywhere, BF16 does not.
+        """
+        several = len({_model(it.files[0]) for it in self.variants}) > 1
+        folder, model = PurePosixPath(variant.files[0].path).parent, _model(variant.files[0])
+        near = [
+            (-len(own.parts), -_rank_of_projector(file), file.path, file)
+            for file in self.projectors
+            if (own := PurePosixPath(file.path).parent) == folder or own in folder.parents
+            if not several or _model(file) <= model
+        ]
+        return min(near)[3] if near else None
 
 
 def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
@@ -90,6 +106,7 @@ def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
             for it in kinds["drafter"]
             if _begins(it, _MTP, *_FED) or _is_assistant(it.path, repo)
         ),
+        tuple(kinds["projector"]),
         tuple(left_out),
     )
 
@@ -201,6 +218,12 @@ def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> Repo
             )
         )
     return min(near)[2] if near else None
+
+
+def _rank_of_projector(file: RepoFile) -> int:
+    words = {word.upper() for word in _WORDS.split(PurePosixPath(file.path).name.lower())}
+    order = ({"F32"}, {"BF16"}, set(), {"F16"})
+    return max(at for at, known in enumerate(order) if known <= words)
 
 
 def _rank(variant: Variant, file: RepoFile) -> tuple[float, ...]:

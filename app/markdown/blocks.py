@@ -14,6 +14,9 @@ Align = Literal["left", "center", "right"]
 
 MathStyle = Literal["", "inline", "display"]
 
+Mark = Literal["", "found", "elsewhere", "not_found", "uncited"]
+"""found, elsewhere, not_found: a quote, by its verdict. uncited: a sentence without a quote."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -21,7 +24,9 @@ class Span:
 
     href: an address that a click offers to open. math: the text is a formula in LaTeX, to be set
     among words or in full height. note: the text is the number of a footnote, which has this name.
-    picture: the path of a file that the text stands for.
+    picture: the path of a file that the text stands for. mark: what is said of it besides its own
+    style, such as that it is a quote that was found. quote: the number of the checked quote that it
+    is of, from 1; ends: with its last word.
     """
 
     text: str
@@ -33,6 +38,9 @@ class Span:
     math: MathStyle = ""
     note: str = ""
     picture: str = ""
+    mark: Mark = ""
+    quote: int = 0
+    ends: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import base64
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape
 
 from app.core.chats.conversation import StoredMessage
+from app.core.documents import Document
 from app.core.exchange.export import (
     ExportedChat,
     ExportOptions,
@@ -21,6 +23,9 @@ from app.markdown.typeset import typeset
 
 FORMULA_SIZE = 17.0
 """Pixels."""
+
+_SHOWN = 420
+"""The longer side of a picture, in pixels."""
 
 _CODE = """
 .keyword { color: #8f3f71; } .string { color: #4b6b1f; } .number { color: #9a4a00; }
@@ -56,7 +61,8 @@ table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em
 th, td { border: 1px solid var(--line); padding: .4em .8em; }
 th { background: var(--panel); }
 hr { border: 0; border-top: 1px solid var(--line); margin: 2em 0; }
-svg { max-width: 100%; } p.display { text-align: center; overflow-x: auto; }
+svg, img { max-width: 100%; } img { border-radius: 10px; }
+p.display { text-align: center; overflow-x: auto; }
 section + section > h1 { margin-top: 6rem; }
 """ + _CODE  # fmt: skip
 _DARK = """
@@ -110,18 +116,20 @@ def paper(told: ExportedChat, options: ExportOptions, draw: DrawFormula) -> str:
 
 def _chat(told: ExportedChat, options: ExportOptions, draw: DrawFormula, *, folds: bool) -> str:
     chat, parser = told.chat, Parser()
+    documents = {it.sha256: it for it in told.documents}
     about = f"{_day(chat.created)} · {len(told.messages):,} messages"
     parts = [f"<h1>{escape(chat.title)}</h1>", f'<p class="about">{escape(about)}</p>']
     for number, strand in enumerate(strands(chat, told.messages, branches=options.branches)):
         if number:
             words = escape(f"Branch {number}, after “{strand.after}”")
             parts.append(f'<h2 class="branch">{words}</h2>')
-        parts += _messages(strand.messages, options, parser, draw, folds=folds)
+        parts += _messages(strand.messages, documents, options, parser, draw, folds=folds)
     return "<section>\n" + "\n".join(parts) + "\n</section>"
 
 
 def _messages(
     messages: Iterable[StoredMessage],
+    documents: Mapping[str, Document],
     options: ExportOptions,
     parser: Parser,
     draw: DrawFormula,
@@ -139,11 +147,28 @@ def _messages(
             else:
                 yield f'<blockquote class="reasoning"><p><b>Reasoning</b></p>{told}</blockquote>'
         yield html_of(parser.parse(message.text), draw)
+        yield from _pictures(message, documents)
         if attached := attached_words(message):
             yield f'<p class="about">{escape(attached)}</p>'
         if failure := failure_words(message):
             yield f"<blockquote><p>{escape(failure)}</p></blockquote>"
         yield "</article>"
+
+
+def _pictures(message: StoredMessage, documents: Mapping[str, Document]) -> Iterable[str]:
+    """Show the pictures that go with a message."""
+    for attachment in message.attachments:
+        document = documents.get(attachment.sha256)
+        if document is None or document.medium is None or document.medium.kind != "image":
+            continue
+        form = "png" if document.media.startswith(b"\x89PNG") else "jpeg"
+        data = base64.b64encode(document.media).decode("ascii")
+        width, height = max(1, document.width), max(1, document.height)
+        width = round(width * min(1, _SHOWN / max(width, height)))
+        yield (
+            f'<p><img width="{width}" alt="{escape(attachment.name)}"'
+            f' src="data:image/{form};base64,{data}"></p>'
+        )
 
 
 def _svg(latex: str, inline: bool) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.presenters.branches import Branches
+from app.presenters.citations import Citations
 from app.presenters.draft_files import DraftFiles
 from app.presenters.model_thinking import ModelThinking
 from app.presenters.reproducing import Reproducing
+from app.presenters.viewing import Viewing
 from app.presenters.waiting import WaitingMessages
 
 
@@ -20,3 +22,5 @@ class Answering:
     reproducing: Reproducing
     thinking: ModelThinking
     files: DraftFiles
+    citations: Citations
+    viewing: Viewing

@@ -124,6 +124,19 @@ class ChatSettings(QObject):
             own = replace(own, model=None)
         self._change(chat_id, own)
 
+    def collections(self, chat_id: str | None) -> tuple[str, ...]:
+        """Return the ids of the collections that the chat is asked about: its own, or else those of
+        its assistant."""
+        own = self.own(chat_id)
+        if own.collections is not None:
+            return own.collections
+        assistant = self._assistants.get(own.assistant_id)
+        return assistant.collections if assistant is not None else ()
+
+    def set_collections(self, chat_id: str | None, collections: tuple[str, ...] | None) -> None:
+        """Give the chat collections of its own; None leaves them to its assistant."""
+        self._change(chat_id, replace(self.own(chat_id), collections=collections))
+
     def begins(self) -> NewChat:
         """Return the settings of a chat that begins now; it keeps the model it begins with."""
         own, assistant = self._next, self._assistants.get(self._next.assistant_id)

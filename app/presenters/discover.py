@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from app.core.errors import HubUnreadable, KeyringBroken
 from app.core.models.downloads import Download, Wanted
+from app.core.models.entry import ModelEntry
 from app.core.models.hub import Query, RepoFile, Repository, SearchResult, Variant
 from app.core.models.offers import Beside, Choice, Judged, Offer, Opened
 from app.core.models.quantisations import same_label
@@ -24,6 +25,7 @@ from app.services.downloads.queue import DownloadQueue
 from app.services.engines.load_options import load_options_of
 from app.services.models.choices import choices_of, most_parameters
 from app.services.models.fitting import Fitting
+from app.services.models.projectors import Projectors
 from app.services.tokens import HUB, Tokens
 from engines.hardware import Hardware
 from engines.models.gguf.header import read_header
@@ -51,6 +53,7 @@ class Discover:
         hardware: Callable[[], Hardware],
         address: Callable[[], str],
         headers: Path,
+        projectors: Projectors,
         tasks: Tasks,
     ) -> None:
         """Begin. address: the Hub's, without a slash at its end. headers: a folder for them."""
@@ -62,6 +65,7 @@ class Discover:
         self._hardware = hardware
         self._address = address
         self._headers = headers
+        self._projectors = projectors
         self._tasks = tasks
         self._searches = Latest(tasks, SEARCH)
         self._pages = Latest(tasks, PAGES)
@@ -140,15 +144,35 @@ class Discover:
         self._judging.run(work, done, failed)
 
     def get(
-        self, opened: Opened, choice: Choice, done: Callable[[Download], object], failed: Failed
+        self,
+        opened: Opened,
+        choice: Choice,
+        done: Callable[[Download], object],
+        failed: Failed,
+        *,
+        projector: bool = False,
     ) -> None:
-        """Download a choice with all that belongs to it."""
+        """Download a choice with all that belongs to it. projector: with that, too."""
+        files = wanted(opened.repository, choice, projector=projector)
+        self._tasks.run(lambda: self._queue.add(files), done, failed, on=PAGES)
+
+    def get_projector(
+        self, entry: ModelEntry, done: Callable[[Download], object], failed: Failed
+    ) -> None:
+        """Download the projector of a model that is here."""
         self._tasks.run(
-            lambda: self._queue.add(wanted(opened.repository, choice)), done, failed, on=PAGES
+            lambda: self._queue.add(self._projectors.wanted(entry)), done, failed, on=PAGES
         )
 
-    def get_offer(self, offer: Offer, done: Callable[[Download], object], failed: Failed) -> None:
-        """Download a recommended model: what its repository has of it now."""
+    def get_offer(
+        self,
+        offer: Offer,
+        done: Callable[[Download], object],
+        failed: Failed,
+        *,
+        projector: bool = False,
+    ) -> None:
+        """Download a recommended model: what its repository has of it now. projector: as `get`."""
 
         def work() -> Download:
             repository = self._hub.repository(offer.repo)
@@ -172,7 +196,7 @@ class Discover:
                 choice = replace(choice, drafter=named or choice.drafter)
             elif beside is not None and choice.drafter is None:
                 drafter = self._file_of(beside)
-            download = self._queue.add(wanted(repository, choice))
+            download = self._queue.add(wanted(repository, choice, projector=projector))
             if drafter is not None:
                 self._queue.add(drafter)
             return download

@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.documents import AttachedFile, Attachment
 from app.presenters.tasks import STORE, Task, Tasks
 from app.services.documents import Documents
+from app.store.documents import DocumentStore
 from app.store.drafts import DraftStore
 from app.store.message_rows import new_id
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 
 FILES = "files"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,14 @@ class DraftFiles(QObject):
     def __init__(
         self,
         store: DraftStore,
+        kept: DocumentStore,
         documents: Documents,
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
+        self._kept = kept
         self._documents = documents
         self._tasks = tasks
         self._files: dict[str | None, list[DraftFile]] = {}
@@ -106,7 +111,7 @@ class DraftFiles(QObject):
     def take(self, chat_id: str | None) -> tuple[Attachment, ...]:
         """Take away those that have been read, for a message that is being sent.
 
-        Until `save` or `put_back`, another run of Hearth would find them here again.
+        Until `save`, another run of Hearth would find them here again.
         """
         taken = self.attachments(chat_id)
         self._files[chat_id] = [it for it in self._list(chat_id) if it.attachment is None]
@@ -116,6 +121,7 @@ class DraftFiles(QObject):
     def put_back(self, chat_id: str | None, taken: Sequence[Attachment]) -> None:
         """Put files back at the message, as it could not be sent."""
         self._files[chat_id] = [*map(_read_before, taken), *self._list(chat_id)]
+        self.save(chat_id)
         self.changed.emit(chat_id)
 
     def adopt(self, chat_id: str) -> None:
@@ -138,6 +144,22 @@ class DraftFiles(QObject):
             self.failed.emit,
             on=STORE,
         )
+
+    def look(self, sha256: str, draw: Callable[[bytes], T], done: Callable[[T], object]) -> None:
+        """Draw a picture that was attached, off the window's thread. done: with what was drawn.
+
+        Nothing is called for one that is not here.
+        """
+
+        def work() -> tuple[T, ...]:
+            found = self._kept.documents([sha256]).get(sha256)
+            return (draw(found.media),) if found is not None else ()
+
+        def drawn(result: tuple[T, ...]) -> None:
+            for it in result:
+                done(it)
+
+        self._tasks.run(work, drawn, self.failed.emit, on=FILES)
 
     def forget(self) -> None:
         """End all reading; nothing is told or saved any more."""

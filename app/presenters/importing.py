@@ -9,7 +9,7 @@ from app.core.exchange.found import FileFound, Imported
 from app.core.exchange.report import FileReport, reports
 from app.presenters.tasks import STORE, Failed, Task, Tasks
 from app.services.exchange.documents import looks_like_chats
-from app.services.exchange.reading import read_files
+from app.services.exchange.reading import Check, read_files
 from app.store.imports import ImportStore
 
 _QUEUE = "import"
@@ -17,10 +17,14 @@ _QUEUE = "import"
 
 
 class Importing:
-    """Imports chats; each verb calls `done` or `failed`."""
+    """Imports chats; each verb calls `done` or `failed`.
 
-    def __init__(self, store: ImportStore, tasks: Tasks) -> None:
+    check: makes sure of the pictures and sounds of their files.
+    """
+
+    def __init__(self, store: ImportStore, check: Check, tasks: Tasks) -> None:
         self._store = store
+        self._check = check
         self._tasks = tasks
         self._task: Task | None = None
 
@@ -58,7 +62,7 @@ class Importing:
                 )
 
         task = self._tasks.stream(
-            lambda cancel: read_files(paths, cancel), batch, compare, failed, on=_QUEUE
+            lambda cancel: read_files(paths, cancel, self._check), batch, compare, failed, on=_QUEUE
         )
         self._task = task
 

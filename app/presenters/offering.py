@@ -39,6 +39,27 @@ def families_of(catalogue: Catalogue) -> tuple[KnownFamily, ...]:
     )
 
 
+def embedder_offer(catalogue: Catalogue, size_id: str) -> Offer | None:
+    """Return an embedding model of the catalogue as an offer; None where it is not in there."""
+    for family in catalogue.families:
+        for size in family.sizes:
+            if size.id == size_id:
+                variant, licence = size.variants[0], family.licence_of(size)
+                return Offer(
+                    "default",
+                    size.name,
+                    size.good_at,
+                    variant.repo,
+                    variant.quantisation,
+                    uses=(),
+                    disk_bytes=round(variant.gb.value * 1e9),
+                    tokens_per_s=0.0,
+                    licence=licence.name,
+                    licence_note=licence.note,
+                )
+    return None
+
+
 def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer:
     return Offer(
         kind,
@@ -56,6 +77,7 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
         pick.mtp,
         pick.verdict,
         _beside(pick, size) if pick.parts.drafter else None,
+        pick.projector_bytes,
     )
 
 

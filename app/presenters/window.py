@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from app.presenters.chat_search import ChatSearch
     from app.presenters.chat_settings import ChatSettings
     from app.presenters.chats import Chats
+    from app.presenters.collections import Collections
     from app.presenters.connections import Connections
     from app.presenters.context_use import ContextUses
     from app.presenters.desktop.global_shortcut.service import GlobalShortcut
@@ -58,6 +59,8 @@ class WindowPresenters(Protocol):
     def assistants(self) -> Assistants: ...
     @property
     def chat_settings(self) -> ChatSettings: ...
+    @property
+    def collections(self) -> Collections: ...
     @property
     def prompts(self) -> Prompts: ...
     @property

@@ -32,13 +32,13 @@ class AssistantStore:
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO assistants"
-                " (id, name, position, system_prompt, greeting, model, settings)"
+                " (id, name, position, system_prompt, greeting, model, settings, collections)"
                 " VALUES (?, ?, (SELECT COALESCE(MAX(position), 0) + 1 FROM assistants),"
-                " ?, ?, ?, ?)"
+                " ?, ?, ?, ?, ?)"
                 " ON CONFLICT (id) DO UPDATE SET"
                 " name = excluded.name, system_prompt = excluded.system_prompt,"
                 " greeting = excluded.greeting, model = excluded.model,"
-                " settings = excluded.settings",
+                " settings = excluded.settings, collections = excluded.collections",
                 (
                     assistant.id,
                     assistant.name,
@@ -46,6 +46,7 @@ class AssistantStore:
                     assistant.greeting,
                     assistant.model,
                     json.dumps(dict(assistant.settings)),
+                    json.dumps(assistant.collections),
                 ),
             )
 
@@ -83,4 +84,5 @@ def _assistant(row: sqlite3.Row) -> Assistant:
         greeting=row["greeting"],
         model=row["model"],
         settings=json.loads(row["settings"]),
+        collections=tuple(json.loads(row["collections"])),
     )

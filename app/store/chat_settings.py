@@ -22,13 +22,21 @@ class ChatSettingsStore:
         """Return a chat's own settings, but not its greeting, a message; none if it is gone."""
         with self._database.read() as db:
             row = db.execute(
-                "SELECT model, assistant_id, settings FROM chats WHERE id = ?", (chat_id,)
+                "SELECT model, assistant_id, settings, collections FROM chats WHERE id = ?",
+                (chat_id,),
             ).fetchone()
         if row is None:
             return NewChat()
         settings = json.loads(row["settings"])
         usual = bool(settings.pop(_USUAL, False))
-        return NewChat(row["model"], row["assistant_id"], settings=settings, usual=usual)
+        own = json.loads(row["collections"] or "null")
+        return NewChat(
+            row["model"],
+            row["assistant_id"],
+            settings=settings,
+            usual=usual,
+            collections=None if own is None else tuple(own),
+        )
 
     def save(self, chat_id: str, own: NewChat) -> None:
         with self._database.write() as db:
@@ -39,6 +47,12 @@ def save_own(db: sqlite3.Connection, chat_id: str, own: NewChat) -> None:
     """Save a chat's own settings, within a transaction."""
     settings = {**own.settings, **({_USUAL: True} if own.usual else {})}
     db.execute(
-        "UPDATE chats SET model = ?, assistant_id = ?, settings = ? WHERE id = ?",
-        (own.model, own.assistant_id, json.dumps(settings), chat_id),
+        "UPDATE chats SET model = ?, assistant_id = ?, settings = ?, collections = ? WHERE id = ?",
+        (
+            own.model,
+            own.assistant_id,
+            json.dumps(settings),
+            None if own.collections is None else json.dumps(own.collections),
+            chat_id,
+        ),
     )

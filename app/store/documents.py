@@ -17,6 +17,7 @@ from app.store.db import Database
 from engines.private import make_private_folder, replacing
 
 if TYPE_CHECKING:
+    from app.core.citations import CopyState
     from app.core.documents import Document
 
 YOUNG_S: Final = 3600.0
@@ -116,6 +117,7 @@ class FileCopies:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._same: dict[str, tuple[int, int]] = {}
 
     def keep(self, path: Path, sha256: str) -> bool:
         """Copy a file unless it is here; returns whether its bytes are still those of the hash.
@@ -141,6 +143,23 @@ class FileCopies:
         """Return the copy of a file; None where there is none."""
         path = self._folder / sha256
         return path if path.is_file() else None
+
+    def state(self, sha256: str) -> CopyState:
+        """Tell whether the copy of a file is here, with the bytes that its hash says."""
+        path = self._folder / sha256
+        try:
+            found = path.stat()
+            known = found.st_size, found.st_mtime_ns
+            if self._same.get(sha256) != known:
+                from hashlib import file_digest
+
+                with path.open("rb") as copy:
+                    if file_digest(copy, "sha256").hexdigest() != sha256:
+                        return "changed"
+                self._same[sha256] = known
+        except OSError:
+            return "missing"
+        return "here"
 
     def remove_unused(self, used: set[str]) -> None:
         """Remove the copies of files that no message has; see `remove_unused_documents`.

@@ -75,6 +75,11 @@ class DataFolder:
         return self.root / "attachments"
 
     @property
+    def knowledge(self) -> Path:
+        """The folder of the collections' indexes; they can be made again from the files."""
+        return self.root / "knowledge"
+
+    @property
     def headers(self) -> Path:
         """The folder of headers of models on the Hub that were looked at; nothing of the user's."""
         return self.root / "headers"
@@ -125,7 +130,7 @@ class DataFolder:
     def _own(self) -> Iterator[Path]:
         """Yield Hearth's folders with all that is in them."""
         yield from (self.logs, self.models, self.snapshots, self.headers, self.states)
-        yield self.attachments
+        yield from (self.attachments, self.knowledge)
         yield from (self.root / "wishes", self.engines / "run")
 
 

@@ -452,6 +452,32 @@ def _files_of_drafts(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE chats ADD COLUMN draft_files TEXT NOT NULL DEFAULT ''")
 
 
+def _collections(db: sqlite3.Connection) -> None:
+    """Add collections with the paths that the user added, and which chats and assistants have some.
+
+    path: as the system has it, in bytes. collections: ids in a JSON list; NULL of a chat that has
+    those of its assistant. The index of each is a file of its own, see `CollectionIndex`.
+    """
+    db.execute(
+        """CREATE TABLE collections (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+            paused INTEGER NOT NULL DEFAULT 0,
+            created REAL NOT NULL
+        ) STRICT"""
+    )
+    db.execute(
+        """CREATE TABLE collection_paths (
+            collection_id TEXT NOT NULL REFERENCES collections(id) ON DELETE CASCADE,
+            path BLOB NOT NULL,
+            added REAL NOT NULL,
+            PRIMARY KEY (collection_id, path)
+        ) STRICT"""
+    )
+    db.execute("ALTER TABLE chats ADD COLUMN collections TEXT")
+    db.execute("ALTER TABLE assistants ADD COLUMN collections TEXT NOT NULL DEFAULT '[]'")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     _chats_and_messages,
     _models,
@@ -479,4 +505,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     _documents,
     _media,
     _files_of_drafts,
+    _collections,
 )

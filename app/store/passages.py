@@ -14,6 +14,9 @@ from typing import Final
 
 from app.core.documents import Passage
 
+WORDS: Final = "fts5(words, content='', tokenize='unicode61 remove_diacritics 2')"
+"""How passages are indexed. The index holds no text: that is where it is kept."""
+
 _WORD: Final = re.compile(r"\w+")
 _SHORTEST_STEM: Final = 4
 _ENDING: Final = 2
@@ -37,12 +40,9 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> list
     passages: in their order, each under a number from 0. Words count by their beginnings, and
     without their accents.
     """
-    asked = _query(question)
+    asked = query_of(question)
     with closing(sqlite3.connect(":memory:")) as db:
-        db.execute(
-            "CREATE VIRTUAL TABLE passages USING"
-            " fts5(words, content='', tokenize='unicode61 remove_diacritics 2')"
-        )
+        db.execute(f"CREATE VIRTUAL TABLE passages USING {WORDS}")
         db.executemany(
             "INSERT INTO passages (rowid, words) VALUES (?, ?)",
             ((number, passage.text) for number, passage in enumerate(passages)),
@@ -55,8 +55,8 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> list
     return [row[0] for row in rows]
 
 
-def _query(question: str) -> str:
-    """Write a query for any of the question's words that say something."""
+def query_of(question: str) -> str:
+    """Write a query of FTS5 for any of the question's words that say something; "" for none."""
     words = dict.fromkeys(word.lower() for word in _WORD.findall(question))
     telling: Sequence[str] = [word for word in words if word not in _COMMON] or list(words)
     return " OR ".join(_term(word) for word in telling[:64])

@@ -36,6 +36,9 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand("new_chat", _tr("actions", "New chat"), ("Ctrl+N",), chats),
         WindowCommand("scratch_chat", _tr("actions", "Scratch chat"), ("Ctrl+Shift+N",), chats),
         WindowCommand("chat_settings", _tr("actions", "Chat settings"), ("Ctrl+Shift+E",), chats),
+        WindowCommand(
+            "chat_documents", _tr("actions", "Documents of this chat"), ("Ctrl+Shift+X",), chats
+        ),
         WindowCommand("focus_search", _tr("actions", "Search chats"), ("Ctrl+K",), chats),
         WindowCommand("find", _tr("actions", "Find in this chat"), ("Ctrl+F",), chats),
         WindowCommand("find_next", _tr("actions", "Next match"), ("F3",), chats),
@@ -79,6 +82,7 @@ def commands() -> tuple[WindowCommand, ...]:
         WindowCommand("scroll_down", _tr("actions", "Scroll down"), ("Alt+Down",), answers),
         WindowCommand("go_to_end", _tr("actions", "Jump to newest"), ("Alt+End",), answers),
         WindowCommand("focus_composer", _tr("actions", "Write a message"), ("Ctrl+L",), window),
+        WindowCommand("attach_files", _tr("actions", "Attach files"), ("Ctrl+O",), window),
         WindowCommand("insert_prompt", _tr("actions", "Insert a prompt"), ("Ctrl+P",), window),
         WindowCommand("toggle_sidebar", _tr("actions", "Sidebar"), ("Ctrl+B",), window),
         *_of_pages("window", window),

@@ -81,6 +81,12 @@ def pages() -> tuple[Page, ...]:
             drawing="assistant",
         ),
         Page(
+            "documents",
+            _documents,
+            (PageCommand("show_documents", _tr("pages", "Documents"), "Ctrl+Shift+W"),),
+            drawing="documents",
+        ),
+        Page(
             "models",
             _models,
             (
@@ -126,6 +132,12 @@ def _assistants(tools: PageTools) -> QWidget:
     from app.ui.assistants.assistants_page import AssistantsPage
 
     return AssistantsPage(tools.presenters, tools.notifier, tools.navigation)
+
+
+def _documents(tools: PageTools) -> QWidget:
+    from app.ui.documents.documents_page import DocumentsPage
+
+    return DocumentsPage(tools.presenters, tools.notifier, tools.navigation)
 
 
 def _models(tools: PageTools) -> QWidget:

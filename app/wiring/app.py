@@ -34,6 +34,8 @@ from app.services.engines.loaders import LlamaLoader
 from app.services.engines.remote_loader import RemoteLoads
 from app.services.engines.runtime import Runtime
 from app.services.engines.servers import Servers
+from app.services.knowledge.embedding import Embedding
+from app.services.knowledge.knowledge import Knowledge
 from app.services.measuring.speeds import MeasuredSpeeds
 from app.services.metrics.tracing import Tracing
 from app.services.models.collection.collection import Collection
@@ -42,6 +44,7 @@ from app.services.models.collection.places import places_here
 from app.services.models.library import Library
 from app.services.models.manager import ModelManager
 from app.services.models.mtp_advice import with_catalogue
+from app.services.models.projectors import Projectors
 from app.services.models.recommending import Recommending
 from app.services.models.served import served_models
 from app.services.server_control import ServerControl
@@ -50,6 +53,7 @@ from app.store.api_clients import ApiClientStore
 from app.store.assistants import AssistantStore
 from app.store.branches import BranchStore
 from app.store.chat_settings import ChatSettingsStore
+from app.store.collections import CollectionStore
 from app.store.documents import DocumentStore, FileCopies
 from app.store.downloads import DownloadStore
 from app.store.folder import DataFolder
@@ -146,6 +150,7 @@ class App:
             last.callback(self.downloads.close)
             last.callback(self.tracing.close)
             last.callback(self.runtime.leave)
+            last.callback(self.knowledge.close)
             self.server.stop()
 
     def _tidy(self) -> NothingKept | None:
@@ -197,15 +202,43 @@ class App:
             self.runtime,
             ChatLayers(ChatSettingsStore(self.database), self.assistants),
             Compacting(SummaryStore(self.database)),
-            Grounding(DocumentStore(self.database)),
+            self.grounding,
             prefer=self.choice.preferred,
             why=self.choice.why,
             local_fallback=self.local_fallback.model,
+            projector_of=self.projectors.offer,
         )
+
+    @once
+    def grounding(self) -> Grounding:
+        return Grounding(DocumentStore(self.database), self.knowledge)
 
     @once
     def documents(self) -> Documents:
         return Documents(DocumentReader(), FileCopies(self.folder.attachments))
+
+    @once
+    def knowledge(self) -> Knowledge:
+        """The user's collections, with the model that turns their passages into vectors."""
+
+        def offers() -> list[str]:
+            sizes = self.recommending.catalogue().sizes
+            return sorted(
+                (it for it in sizes if sizes[it].role == "embedding"),
+                key=lambda it: sizes[it].variants[0].gb.value,
+            )
+
+        llama = LlamaLoader(
+            self._llama,
+            lambda: self.fitting,
+            self.advise,
+            lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
+        )
+        embedding = Embedding(
+            self.library, Runtime({"llamacpp": llama}), self.settings.read, offers
+        )
+        store = CollectionStore(self.database)
+        return Knowledge(store, self.folder.knowledge, DocumentReader().many, embedding)
 
     # The network
 
@@ -324,6 +357,10 @@ class App:
                 self.runtime.stop(entry.engine)
 
         return MetadataEditor(self.library, self._models.hashes, self._collection, unload)
+
+    @once
+    def projectors(self) -> Projectors:
+        return Projectors(self.recommending.catalogue, lambda: self.hub)
 
     @once
     def recommending(self) -> Recommending:

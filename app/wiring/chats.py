@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from app.documents.pages import PageDrawer
 from app.documents.reader import DocumentReader
 from app.presenters.answering import Answering
 from app.presenters.branches import Branches
 from app.presenters.chat_settings import ChatSettings
 from app.presenters.chats import Chats
+from app.presenters.citations import Citations
 from app.presenters.context_use import ContextUses
 from app.presenters.draft_files import DraftFiles
 from app.presenters.drafts import Drafts
@@ -19,14 +21,18 @@ from app.presenters.reproducing import Reproducing
 from app.presenters.scratch import Scratch
 from app.presenters.snapshots import DailySnapshots
 from app.presenters.titles import Titles
+from app.presenters.viewing import Viewing
 from app.presenters.waiting import WaitingMessages
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
+from app.services.answers.citing import Citing
 from app.services.answers.compacting import Compacting
 from app.services.answers.counting import Counting
 from app.services.answers.grounding import Grounding
+from app.services.answers.senses import ProjectorOf
 from app.services.chats.trash import see_today
 from app.services.documents import Documents
+from app.services.pages import Pages
 from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
@@ -44,6 +50,7 @@ if TYPE_CHECKING:
     from app.presenters.tasks import Tasks
     from app.presenters.window import WindowPresenters
     from app.services.engines.runtime import Runtime
+    from app.services.knowledge.knowledge import Knowledge
     from app.services.models.library import Library
     from app.store.assistants import AssistantStore
     from app.store.db import Database
@@ -74,25 +81,34 @@ def answering(
     database: Database,
     library: Library,
     generation: Generation,
+    grounding: Grounding,
     documents: Documents,
     tasks: Tasks,
 ) -> Answering:
     """Make the presenters around answers for a database's chats, which `generation` answers."""
+    store = DocumentStore(database)
+    citing = Citing(grounding, documents.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
         ModelThinking(library, tasks),
-        DraftFiles(DraftStore(database), documents, tasks),
+        DraftFiles(DraftStore(database), store, documents, tasks),
+        Citations(citing, tasks),
+        Viewing(Pages(store, documents, PageDrawer()), tasks),
     )
 
 
 def context(
-    database: Database, answers: Answers, runtime: Runtime, settings: SettingsService, tasks: Tasks
+    database: Database,
+    answers: Answers,
+    grounding: Grounding,
+    runtime: Runtime,
+    settings: SettingsService,
+    tasks: Tasks,
 ) -> ContextUses:
     """Make the service that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
-    grounding = Grounding(DocumentStore(database))
     counting = Counting(ChatStore(database), summaries, answers, grounding, runtime)
     return ContextUses(counting, summaries, settings, tasks)
 
@@ -105,22 +121,28 @@ def scratch(
     settings: SettingsService,
     tasks: Tasks,
     local_fallback: Callable[[str], str],
+    knowledge: Knowledge,
+    projector_of: ProjectorOf,
 ) -> Scratch:
     """Make a chat with stores of its own, all in memory: none knows the data folder.
 
-    local_fallback: as of `app.services.answers.answers.Answers`; it begins on this computer.
+    local_fallback, projector_of: as of `app.services.answers.answers.Answers`; it begins on this
+    computer.
+    knowledge: the user's collections, which it may be grounded in.
     """
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
     drafts = Drafts(DraftStore(database), tasks)
+    grounding = Grounding(DocumentStore(database), knowledge)
     answers = Answers(
         chats,
         library,
         runtime,
         ChatLayers(own, stored),
         Compacting(SummaryStore(database)),
-        Grounding(DocumentStore(database)),
+        grounding,
         leaves_traces=False,
+        projector_of=projector_of,
     )
     generation = Generation(chats, answers, settings, tasks)
     return Scratch(
@@ -129,7 +151,7 @@ def scratch(
         ),
         generation=generation,
         answering=answering(
-            database, library, generation, Documents(DocumentReader(), None), tasks
+            database, library, generation, grounding, Documents(DocumentReader(), None), tasks
         ),
         chat_settings=ChatSettings(
             own,
@@ -140,7 +162,7 @@ def scratch(
             local_fallback=local_fallback,
             begins_here=True,
         ),
-        context=context(database, answers, runtime, settings, tasks),
+        context=context(database, answers, grounding, runtime, settings, tasks),
         forget=database.close,
         tasks=tasks,
     )

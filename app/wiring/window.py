@@ -12,6 +12,7 @@ from app.opening import FirstPresenters, first_presenters
 from app.presenters.assistants import Assistants
 from app.presenters.chat_search import ChatSearch
 from app.presenters.chat_settings import ChatSettings
+from app.presenters.collections import Collections
 from app.presenters.desktop.global_shortcut.service import GlobalShortcut
 from app.presenters.desktop.notifications import Notifications
 from app.presenters.desktop.session_bus import SessionBus
@@ -78,7 +79,7 @@ class WindowApp:
         app = self._app
         return scratch(
             app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
-            app.local_fallback.at_once,
+            app.local_fallback.at_once, app.knowledge, app.projectors.offer,
         )  # fmt: skip
 
     @cached_property
@@ -101,6 +102,18 @@ class WindowApp:
         )
 
     @cached_property
+    def collections(self) -> Collections:
+        app = self._app
+        collections = Collections(
+            lambda: app.knowledge,
+            lambda: app.recommending.catalogue(),  # noqa: PLW0108 - made when needed
+            lambda: app.runtime.queue.in_use("llamacpp"),
+            self.tasks,
+        )
+        self.models.listed.connect(collections.look_for_embedder)
+        return collections
+
+    @cached_property
     def prompts(self) -> Prompts:
         return Prompts(self._app.prompts, self.tasks)
 
@@ -111,12 +124,16 @@ class WindowApp:
     @cached_property
     def answering(self) -> Answering:
         app = self._app
-        return answering(app.database, app.library, self.generation, app.documents, self.tasks)
+        return answering(
+            app.database, app.library, self.generation, app.grounding, app.documents, self.tasks
+        )
 
     @cached_property
     def context(self) -> ContextUses:
         app = self._app
-        return context(app.database, app.answers, app.runtime, self.settings, self.tasks)
+        return context(
+            app.database, app.answers, app.grounding, app.runtime, self.settings, self.tasks
+        )
 
     @cached_property
     def models(self) -> Models:
@@ -165,7 +182,7 @@ class WindowApp:
     def importing(self) -> Importing:
         from app.presenters.importing import Importing
 
-        return Importing(self._app.imports, self.tasks)
+        return Importing(self._app.imports, self._app.documents.checked, self.tasks)
 
     @cached_property
     def overview(self) -> ModelOverview:
@@ -207,7 +224,7 @@ class WindowApp:
         app = self._app
         return Discover(
             app.hub, app.downloads, app.fitting, app.tokens, self.settings, app.look, endpoint,
-            app.folder.headers, self.tasks,
+            app.folder.headers, app.projectors, self.tasks,
         )  # fmt: skip
 
     @cached_property

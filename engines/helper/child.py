@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+END_OF_ANSWER: Final = b"\n"
+"""An empty line, which follows what answers an order."""
 
 Say = Callable[[Any], None]
 """Write a value to whoever waits, as a line of JSON."""
@@ -18,11 +22,45 @@ Say = Callable[[Any], None]
 def begin() -> Say:
     """Set the process up, first of all; returns the function that writes its output."""
     be_modest()
-    _end_with_the_app()
+    threading.Thread(target=_await_the_end, daemon=True).start()
+    return _said(_out())
+
+
+def begin_serving() -> tuple[Say, Iterator[Any]]:
+    """Set up a process that takes one order after the other, first of all; see `ServingHelper`.
+
+    Returns the function that writes its output, and the orders. What is said between two orders
+    answers the first of them.
+    """
+    be_modest()
+    orders: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def listen() -> None:
+        with open(0, "rb", closefd=False) as lines:
+            for line in lines:
+                orders.put(line)
+        os._exit(1)
+
+    # Orders come on another thread, so that the end of the app is noticed during one, too.
+    threading.Thread(target=listen, daemon=True).start()
+    out = _out()
+
+    def taken() -> Iterator[Any]:
+        while True:
+            yield json.loads(orders.get())
+            os.write(out, END_OF_ANSWER)
+
+    return _said(out), taken()
+
+
+def _out() -> int:
     # Nothing else may write between the lines: the libraries get standard error for theirs.
     out = os.dup(1)
     os.dup2(2, 1)
+    return out
 
+
+def _said(out: int) -> Say:
     def say(value: Any) -> None:
         os.write(out, json.dumps(value).encode() + b"\n")
 
@@ -52,11 +90,7 @@ def end_quietly() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def _end_with_the_app() -> None:
+def _await_the_end() -> None:
     """End this process when the app does: then the other end of standard input closes."""
-
-    def wait() -> None:
-        os.read(0, 1)
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
+    os.read(0, 1)
+    os._exit(1)

@@ -76,7 +76,7 @@ def run_helper(
             while wait(outputs, timeout=min(look_s, limit_s)).not_done:
                 stopped_s = stopped_s + look_s if _is_stopped(child) else 0.0
                 in_time = time.monotonic() < until and stopped_s < STOPPED_S
-                too_much = memory_bytes is not None and _resident_bytes(child) > memory_bytes
+                too_much = memory_bytes is not None and resident_bytes_of(child) > memory_bytes
                 if not in_time or too_much:
                     child.kill()
                     break
@@ -114,7 +114,7 @@ def _output(
     return b"".join(parts), False
 
 
-def _resident_bytes(child: subprocess.Popen[bytes]) -> int:
+def resident_bytes_of(child: subprocess.Popen[bytes]) -> int:
     """Return what a process has in memory; 0 if it has ended."""
     import psutil
 
@@ -141,6 +141,22 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
 
     It reads nothing: it only notices when its standard input closes, because the app ended.
     """
+    child, ours = start_helper(command)
+    try:
+        with child:
+            try:
+                yield child
+            finally:
+                child.kill()
+    finally:
+        os.close(ours)
+
+
+def start_helper(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a helper; returns it, and the end of its standard input. Raises OSError.
+
+    Whoever closes that end, or ends with it open, ends the helper.
+    """
     theirs, ours = os.pipe()
     try:
         child = subprocess.Popen(
@@ -156,14 +172,7 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
         raise
     finally:
         os.close(theirs)
-    try:
-        with child:
-            try:
-                yield child
-            finally:
-                child.kill()
-    finally:
-        os.close(ours)
+    return child, ours
 
 
 def environment() -> dict[str, str]:

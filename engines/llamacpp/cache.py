@@ -257,7 +257,7 @@ class KvCache:
     def checkpoint(self) -> None:
         """Save a checkpoint to come back to here, if the memory needs that; takes milliseconds."""
         length = len(self.tokens)
-        if length == 0 or length in self._checkpoints.lengths or is_cell(self.tokens[-1]):
+        if length == 0 or length in self._checkpoints.lengths:
             return
         if not self._checkpoints.fits(self._native.size(partial=True)):
             return

@@ -16,11 +16,14 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 
-def make_cells(digest: str, part: int, count: int, positions: int) -> list[int]:
-    """Make the `count` cells of one part of the medium with this hash, on so many positions."""
+def make_cells(identity: str, part: int, count: int, positions: int) -> list[int]:
+    """Make the `count` cells of a part of a medium, on so many positions.
+
+    identity: of the medium and of what encodes it.
+    """
     from hashlib import shake_256
 
-    drawn = array("I", shake_256(f"{digest} {part}".encode()).digest(4 * count))
+    drawn = array("I", shake_256(f"{identity} {part}".encode()).digest(4 * count))
     # The highest bit of 32 is the sign. 30 bits of a hash in each cell tell two media apart.
     return [~((bits >> 2) << 1 | (at < positions)) for at, bits in enumerate(drawn)]
 

@@ -157,7 +157,8 @@ class Decoding:
         drafts: Sequence[int] = ()
         held = len(self._cache.tokens)
         if self._stops:
-            self._cache.checkpoint()
+            if not (self.looks and held and is_cell(self._cache.tokens[-1])):
+                self._cache.checkpoint()  # nothing goes on from the middle of a picture
             return self._slice(min(room, self._stops[0] - held), held)
         run = self._latest
         if run is None:

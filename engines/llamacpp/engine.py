@@ -36,6 +36,7 @@ from engines.llamacpp.speculative.compare import check_mtp
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.models.gguf.header import GgufHeader, read_header, require_chat
+from engines.models.gguf.projector import read_projector
 from engines.models.pairing import require_pair
 from engines.types import (
     ChatRequest,
@@ -123,8 +124,7 @@ class LlamaCppEngine:
         drafter = read_header(plan.drafter) if plan.drafter is not None else None
         if drafter is not None:
             require_pair(header, drafter)
-        require_memory(header, plan, drafter)
-        plan, notes = self._safe(plan, cancel)
+        plan, notes = self._safe(header, plan, drafter, cancel)
         native = load_native()
         mtp = header.mtp == "embedded" and plan.draft_max > 0
         held = resident_bytes()
@@ -149,26 +149,32 @@ class LlamaCppEngine:
         progress(1.0)
         return replace(
             self._loaded.report,
-            notes=notes,
+            notes=(*self._loaded.report.notes, *notes),
             buffers=allocated(read_account(lines)),
             grown_bytes=max(0, resident_bytes() - held),
         )
 
-    def _safe(self, plan: LoadPlan, cancel: CancelToken) -> tuple[LoadPlan, tuple[str, ...]]:
-        """Have the plan's files tried in another process.
+    def _safe(
+        self,
+        header: GgufHeader,
+        plan: LoadPlan,
+        drafter: GgufHeader | None,
+        cancel: CancelToken,
+    ) -> tuple[LoadPlan, tuple[str, ...]]:
+        """Require memory for the plan, and have its files tried in another process.
 
         Returns the plan that can be loaded, and what it does without: a projector that fails costs
         the pictures, and not the chat.
         """
-        if self._probe is None:
-            return plan, ()
         try:
-            self._probe.require_safe(plan, cancel)
+            projector = read_projector(plan.projector) if plan.projector is not None else None
+            require_memory(header, plan, drafter, projector)
+            if self._probe is not None:
+                self._probe.require_safe(plan, cancel)
         except EngineError as error:
             if plan.projector is None:
                 raise
-            alone = replace(plan, projector=None)
-            self._probe.require_safe(alone, cancel)
+            alone, _ = self._safe(header, replace(plan, projector=None), drafter, cancel)
             return alone, (_takes_none(error),)
         return plan, ()
 

@@ -10,11 +10,17 @@ from engines.memory.buffers import CPU
 from engines.memory.formula.weights import weights
 from engines.memory.planner import by_formula
 from engines.models.gguf.header import GgufHeader
+from engines.models.gguf.projector import ProjectorFacts
 from engines.text import amount
 from engines.types import LoadPlan
 
 
-def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None = None) -> None:
+def require_memory(
+    header: GgufHeader,
+    plan: LoadPlan,
+    drafter: GgufHeader | None = None,
+    projector: ProjectorFacts | None = None,
+) -> None:
     """Refuse a plan that must keep more in the computer's memory than is free.
 
     Raises NotEnoughMemory.
@@ -22,8 +28,8 @@ def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | Non
     Linux promises more memory than it has: llama.cpp gets its KV cache, and is killed when it
     clears it. Weights that are mapped from the file can leave memory again and do not count here,
     except those that llama.cpp copies into a layout that suits the processor. Whether a plan is
-    a good one is for `planner.check` to say. drafter: the header of the plan's drafter. A plan that
-    is to be loaded anyway is not refused.
+    a good one is for `planner.check` to say. drafter, projector: of the plan. A plan that is to be
+    loaded anyway is not refused.
     """
     if plan.anyway:
         return
@@ -35,6 +41,8 @@ def require_memory(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | Non
     if not plan.gpu_layers:
         # llama.cpp reads adapters into buffers beside the weights that they change.
         need += sum(_bytes_of(adapter.path) for adapter in plan.adapters)
+    if projector is not None and not plan.gpu_layers:
+        need += projector.memory_bytes
     have = within_limits(measure_memory(), Path("/")).available_bytes
     if need > have:
         raise NotEnoughMemory(

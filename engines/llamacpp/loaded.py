@@ -37,9 +37,6 @@ from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
 
-MOST_WHOLE_ROWS: Final = 1120
-"""Rows that a picture has at most where they all look at each other: those of Gemma 4."""
-
 _A_TURN: Final = 8
 """Of so many answers one is drafted by each in turn, however little it promises."""
 
@@ -280,8 +277,8 @@ def prepare_loaded(
         )
         opened.callback(dialect.close)
         model.load_adapters(plan.adapters)
-        least = MOST_WHOLE_ROWS if projector is not None and projector.whole_rows else 0
-        context = Context(native, model, plan, least_batch=least)
+        rows = projector.most_rows if projector is not None else 0
+        context = Context(native, model, plan, least_batch=rows)
         opened.callback(context.close)
         scheduler = Scheduler(context)
         opened.callback(scheduler.close)

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engines.errors import EngineFailed, MediaUnsupported, MediumUnreadable
+from engines.errors import EngineFailed, MediaUnsupported, MediumUnreadable, ProjectorRefused
 from engines.llamacpp.cells import make_cells
 from engines.llamacpp.failures import projector_failure
+from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.media import MOST_PIXELS, MOST_SECONDS, kind_of, picture_size, sound_seconds
+from engines.models.gguf.projector import ProjectorFacts, read_projector
 from engines.types import LoadPlan, MediaKind, Medium
 
 _TEXT: Final = 0
@@ -29,6 +30,12 @@ _TEXT: Final = 0
 
 _LAYOUTS: Final = 256
 """Media whose layout is remembered, the last ones."""
+
+_SOUNDS: Final = 4
+"""Sounds that were taken apart and are kept until they are encoded, the last ones."""
+
+_OTHERWISE: Final = frozenset({"deepseek4v", "hunyuanvl"})
+"""Kinds of which a picture looks different by where it stands in the prompt."""
 
 _SECTIONS: Final = 4
 """Parts of a position in a model that tells rows, columns and time apart (M-RoPE)."""
@@ -62,19 +69,27 @@ class Encoded:
 class Projector:
     """Lays out and encodes the media of messages for one model. Close it before the model.
 
-    May be used from any thread. sees, hears: what it takes. whole_rows: whether a picture's rows
-    look at all others. width: values that the model reads for each cell.
+    May be used from any thread. sees, hears: what it takes. most_rows: of a picture whose rows all
+    look at each other, so that they are evaluated in one call; 0 where they need not be. width:
+    values that the model reads for each cell.
     """
 
-    def __init__(self, native: Native, pointer: Any, model: Model) -> None:
+    def __init__(
+        self, native: Native, pointer: Any, model: Model, facts: ProjectorFacts, file: str
+    ) -> None:
+        """Begin. file: tells the projector's file from any other."""
+        self._file = file
         self._api = native.media
         self._native = native
         self._pointer = pointer
-        self._encoding = threading.Lock()
+        # One at a time, and in a thread of its own: whoever cancels does not wait for it.
+        self._encoder = ThreadPoolExecutor(1, "projector")
         self._layouts: OrderedDict[str, tuple[tuple[int, ...] | MediaPart, ...]] = OrderedDict()
+        self._apart: OrderedDict[str, Any] = OrderedDict()
         self.sees = bool(self._api.mtmd_support_vision(pointer))
         self.hears = bool(self._api.mtmd_support_audio(pointer))
-        self.whole_rows = self.sees and bool(self._api.mtmd_decode_use_non_causal(pointer, None))
+        whole = self.sees and bool(self._api.mtmd_decode_use_non_causal(pointer, None))
+        self.most_rows = facts.most_picture_tokens if whole else 0
         self._by_sections = bool(self._api.mtmd_decode_use_mrope(pointer))
         self.width = int(native.api.llama_model_n_embd_inp(model.pointer))
 
@@ -86,7 +101,9 @@ class Projector:
         found: list[int] = []
         for part in self._layout(medium):
             if isinstance(part, MediaPart):
-                found += make_cells(medium.sha256, part.number, part.count, part.positions)
+                found += make_cells(
+                    f"{medium.sha256} {self._file}", part.number, part.count, part.positions
+                )
             else:
                 found += part
         return found
@@ -101,20 +118,29 @@ class Projector:
             else:
                 offset += len(part)
 
-    def encode(self, medium: Medium, wanted: Mapping[int, tuple[int, int]]) -> list[Encoded]:
-        """Compute the embeddings of parts of a medium.
+    def encode(
+        self, medium: Medium, wanted: Mapping[int, tuple[int, int]]
+    ) -> Future[list[Encoded]]:
+        """Begin to compute the embeddings of parts of a medium, behind what was begun before.
 
         wanted: by the numbers of the parts, place and position of their first cell. Takes as long
-        as some hundred tokens of a prompt, or more. Raises MediumUnreadable, EngineFailed.
+        as some hundred tokens of a prompt, or more. It comes to MediumUnreadable or EngineFailed
+        where that fails.
         """
-        with self._encoding, self._chunks(medium, whole=True) as chunks:
-            return [
-                self._encode(chunk, *wanted[number])
-                for number, chunk in enumerate(chunks)
-                if number in wanted
-            ]
+        return self._encoder.submit(self._encode_parts, medium, wanted)
+
+    def _encode_parts(self, medium: Medium, wanted: Mapping[int, tuple[int, int]]) -> list[Encoded]:
+        chunks = self._apart.pop(medium.sha256, None) or self._take_apart(medium, whole=True)
+        try:
+            shown = [chunk for chunk in self._each(chunks) if not self._is_text(chunk)]
+            return [self._encode(shown[number], *wanted[number]) for number in wanted]
+        finally:
+            self._api.mtmd_input_chunks_free(chunks)
 
     def close(self) -> None:
+        self._encoder.shutdown(cancel_futures=True)
+        while self._apart:
+            self._api.mtmd_input_chunks_free(self._apart.popitem()[1])
         if self._pointer:
             self._api.mtmd_free(self._pointer)
             self._pointer = None
@@ -159,16 +185,23 @@ class Projector:
         """Find out once what a medium becomes in a prompt."""
         known = self._layouts.get(medium.sha256)
         if known is None:
-            with self._chunks(medium, whole=False, text=True) as chunks:
-                known = self._layouts[medium.sha256] = tuple(self._read(chunks))
+            chunks = self._take_apart(medium, whole=medium.kind == "audio")
+            known = self._layouts[medium.sha256] = tuple(self._read(chunks))
+            if medium.kind == "audio":
+                # To count what a sound becomes, all of it is computed but its embeddings.
+                self._apart[medium.sha256] = chunks
+            else:
+                self._api.mtmd_input_chunks_free(chunks)
+            while len(self._apart) > _SOUNDS:
+                self._api.mtmd_input_chunks_free(self._apart.popitem(last=False)[1])
             while len(self._layouts) > _LAYOUTS:
                 self._layouts.popitem(last=False)
         return known
 
-    def _read(self, chunks: list[Any]) -> Iterator[tuple[int, ...] | MediaPart]:
+    def _read(self, chunks: Any) -> Iterator[tuple[int, ...] | MediaPart]:
         api, number = self._api, 0
-        for chunk in chunks:
-            if api.mtmd_input_chunk_get_type(chunk) == _TEXT:
+        for chunk in self._each(chunks):
+            if self._is_text(chunk):
                 length = ctypes.c_size_t()
                 tokens = api.mtmd_input_chunk_get_tokens_text(chunk, ctypes.byref(length))
                 yield tuple(tokens[: length.value])
@@ -177,31 +210,33 @@ class Projector:
                 yield MediaPart(number, count, int(api.mtmd_input_chunk_get_n_pos(chunk)))
                 number += 1
 
-    @contextmanager
-    def _chunks(self, medium: Medium, *, whole: bool, text: bool = False) -> Iterator[list[Any]]:
-        """Have libmtmd take a medium apart.
+    def _each(self, chunks: Any) -> list[Any]:
+        count = int(self._api.mtmd_input_chunks_size(chunks))
+        return [self._api.mtmd_input_chunks_get(chunks, number) for number in range(count)]
 
-        whole: with what it shows; otherwise pictures are empty, which is enough to count. text: the
-        markers around it are there, too.
+    def _is_text(self, chunk: Any) -> bool:
+        return bool(self._api.mtmd_input_chunk_get_type(chunk) == _TEXT)
+
+    def _take_apart(self, medium: Medium, *, whole: bool) -> Any:
+        """Have libmtmd make chunks of a medium and the markers around it, for the caller to free.
+
+        whole: with what it shows; otherwise pictures are empty, which is enough to count.
         """
         api = self._api
         self._require(medium)
-        with ExitStack() as held:
-            bitmap = self._bitmap(medium, whole=whole)
-            if not bitmap:
-                raise unreadable(medium)
-            held.callback(api.mtmd_bitmap_free, bitmap)
-            chunks = api.mtmd_input_chunks_init()
-            held.callback(api.mtmd_input_chunks_free, chunks)
+        bitmap = self._bitmap(medium, whole=whole)
+        if not bitmap:
+            raise unreadable(medium)
+        chunks = api.mtmd_input_chunks_init()
+        try:
             part = api.mtmd_input_part(None, bitmap)
             parts = (ctypes.POINTER(api.mtmd_input_part) * 1)(ctypes.pointer(part))
             if api.mtmd_tokenize_from_parts(self._pointer, chunks, parts, 1, False):
+                api.mtmd_input_chunks_free(chunks)
                 raise unreadable(medium)
-            count = int(api.mtmd_input_chunks_size(chunks))
-            found = [api.mtmd_input_chunks_get(chunks, number) for number in range(count)]
-            yield [
-                chunk for chunk in found if text or api.mtmd_input_chunk_get_type(chunk) != _TEXT
-            ]
+        finally:
+            api.mtmd_bitmap_free(bitmap)
+        return chunks
 
     def _bitmap(self, medium: Medium, *, whole: bool) -> Any:
         """Decode a medium; a picture that is only counted keeps nothing but its size."""
@@ -254,17 +289,32 @@ def open_projector(native: Native, model: Model, plan: LoadPlan) -> Projector:
     if plan.projector is None:
         raise ValueError("the plan has no projector")
     path, api = plan.projector, native.media
+    facts = read_projector(path)
+    if _OTHERWISE.intersection(facts.kinds):
+        raise ProjectorRefused(
+            f"The projector “{path.name}” cannot be used.",
+            f"Hearth cannot lay out pictures of its kind, {facts.kinds[0]}, yet.",
+            "Update Hearth, or choose another model.",
+        )
     params = api.mtmd_context_params_default()
     params.use_gpu = plan.gpu_layers != 0
     if params.use_gpu and plan.devices:
         params.device = native.device(plan.devices[0])
     params.print_timings = False
     params.n_threads = plan.batch_threads
+    try:
+        file = file_identity(path)
+    except OSError as error:
+        raise ProjectorRefused(
+            f"The projector “{path.name}” cannot be used.",
+            f"The system says: {error.strerror or error}.",
+            "Get it again, or choose another model.",
+        ) from error
     with native.log.watch() as complaints:
         pointer = api.mtmd_init_from_file(os.fsencode(path), model.pointer, params)
     if not pointer:
         raise projector_failure(path, complaints)
-    return Projector(native, pointer, model)
+    return Projector(native, pointer, model, facts, file)
 
 
 def no_sense(kind: MediaKind) -> MediaUnsupported:

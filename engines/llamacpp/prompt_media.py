@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from engines.cancel import CancelToken
@@ -33,12 +35,23 @@ class PromptMedia:
     def prepare(self, held: int, cancel: CancelToken) -> None:
         """Encode what lies behind the first `held` tokens, outside of any step of the loop.
 
-        Raises MediumUnreadable, EngineFailed. A cancel ends it between two media.
+        Raises MediumUnreadable, EngineFailed. Returns at once after a cancel.
         """
         for one in self._placed:
+            begun = self._begin(one, held)
+            if begun is None:
+                continue
+            settled = threading.Event()
+            begun.add_done_callback(lambda _, settled=settled: settled.set())  # type: ignore[misc]
+            forget = cancel.on_cancel(settled.set)
+            try:
+                settled.wait()
+            finally:
+                forget()
             if cancel.cancelled:
+                begun.cancel()
                 return
-            self._encode(one, held)
+            self._encoded += begun.result()
 
     def at(self, place: int) -> Encoded:
         """Return what the cell at a place belongs to.
@@ -48,7 +61,8 @@ class PromptMedia:
         found = self._found(place)
         if found is None:
             for one in self._placed:
-                self._encode(one, place)
+                if (begun := self._begin(one, place)) is not None:
+                    self._encoded += begun.result()
             found = self._found(place)
         if found is None:
             raise ValueError(f"there is no picture and no sound at place {place}")
@@ -57,11 +71,11 @@ class PromptMedia:
     def _found(self, place: int) -> Encoded | None:
         return next((it for it in self._encoded if it.start <= place < it.start + it.count), None)
 
-    def _encode(self, one: PlacedMedium, held: int) -> None:
+    def _begin(self, one: PlacedMedium, held: int) -> Future[list[Encoded]] | None:
+        """Begin to encode what a medium has behind `held` tokens, None if it has nothing there."""
         wanted: dict[int, tuple[int, int]] = {}
         for offset, part in self._projector.parts(one.medium):
             start = one.start + offset
             if start + part.count > held and self._found(start) is None:
                 wanted[part.number] = start, start - without_position(self._tokens[:start])
-        if wanted:
-            self._encoded += self._projector.encode(one.medium, wanted)
+        return self._projector.encode(one.medium, wanted) if wanted else None

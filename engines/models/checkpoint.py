@@ -596,7 +596,7 @@ class CheckpointFormat(ModelFormat):
             found.context_max,
             found.weight_bytes,
             found.mtp,
-            can=abilities(found.chat_template),
+            can=(*abilities(found.chat_template), *(("sees",) if found.vision else ())),
         )
 
     def details(self, model: ListedModel) -> FileDetails:

@@ -89,9 +89,14 @@ def media_refused(
     kinds = {it.kind for message in messages for it in message.media}
     if not kinds or not _REFUSES.search(error.why):
         return error
-    what = "pictures" if "image" in kinds else "sounds"
+    if "image" in kinds:
+        return MediaUnsupported(
+            f"{called} takes no pictures for the model “{model}”.",
+            error.why,
+            "Choose a model that sees, or leave the picture out.",
+        )
     return MediaUnsupported(
-        f"{called} takes no {what} for the model “{model}”.",
+        f"{called} takes no sounds for the model “{model}”.",
         error.why,
-        f"Choose a model that takes {what}, or leave them out of the question.",
+        "Choose a model that hears, or leave the sound out.",
     )

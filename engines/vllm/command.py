@@ -24,6 +24,9 @@ KEY: Final = "VLLM_API_KEY"
 MODEL: Final = "model"
 """The worker's name for its model."""
 
+MOST_PICTURES: Final = 8
+"""Pictures in one request."""
+
 OF_CARDS: Final = (
     "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
     "RAY_ADDRESS", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
@@ -105,8 +108,7 @@ def command(
         "--max-model-len", str(plan.context),
         "--max-num-seqs", str(max(1, plan.parallel)),
         "--disable-uvicorn-access-log",
-        # No pictures or sounds are sent; what reads them would take memory and minutes.
-        "--language-model-only",
+        *_media(plan),
         "--enable-per-request-metrics",
         "--enable-prompt-tokens-details",
         # What an answer is drawn with is sent with each request; where its tokens end is still
@@ -131,6 +133,14 @@ def command(
     if cpu:
         environment["PYTHONPATH"] = reach(_MENDING)
     return WorkerCommand(tuple(words), environment, tuple(notes), parsing)
+
+
+def _media(plan: LoadPlan) -> list[str]:
+    """Let pictures be sent, where they are wanted: what reads them takes memory and minutes."""
+    if not plan.pictures:
+        return ["--language-model-only"]
+    # vLLM keeps room for as many large ones as there may be in a request.
+    return ["--limit-mm-per-prompt", json.dumps({"image": MOST_PICTURES, "video": 0, "audio": 0})]
 
 
 def _listening(place: WorkerPlace) -> list[str]:

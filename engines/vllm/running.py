@@ -156,6 +156,7 @@ class Running:
             restart_s=load_s if start_s is None else start_s,
             notes=notes,
             answers_at_once=max(1, setup.plan.parallel),
+            sees=setup.plan.pictures,
         )
         self.via = Via(
             client=worker.api,

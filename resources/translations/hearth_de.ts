@@ -55,6 +55,12 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents of this chat</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/sidebar/sidebar.py" />
       <source>Search chats</source>
       <translation>Chats durchsuchen</translation>
@@ -236,6 +242,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <location filename="../../app/ui/chat/composer/composer.py" />
+      <source>Attach files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/actions.py" />
       <source>Insert a prompt</source>
       <translation>Prompt einfügen</translation>
     </message>
@@ -263,11 +276,13 @@
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Larger</source>
       <translation>Größer</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Smaller</source>
       <translation>Kleiner</translation>
     </message>
@@ -334,12 +349,14 @@
     <message>
       <location filename="../../app/ui/activity/activity_page.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
       <source>Lines</source>
       <translation>Zeilen</translation>
     </message>
     <message>
       <location filename="../../app/ui/activity/activity_page.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
       <source>Columns</source>
       <translation>Spalten</translation>
     </message>
@@ -420,6 +437,7 @@
       <location filename="../../app/ui/activity/words.py" />
       <location filename="../../app/ui/desktop/desktop.py" />
       <location filename="../../app/ui/models/download_words.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>{0} %</source>
       <translation>{0} %</translation>
     </message>
@@ -455,6 +473,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -514,6 +533,21 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <location filename="../../app/ui/pages.py" />
+      <source>Documents</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_form.py" />
+      <source>Collections that its chats are asked about.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/models/details/own_settings.py" />
       <source>Its answers</source>
       <translation>Seine Antworten</translation>
@@ -534,6 +568,7 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/engines/install_line.py" />
       <location filename="../../app/ui/engines/switch_controller.py" />
@@ -553,6 +588,7 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
       <location filename="../../app/ui/servers/server_dialog.py" />
@@ -593,6 +629,8 @@
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
       <location filename="../../app/ui/desktop/found.py" />
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
       <location filename="../../app/ui/sidebar/exporter.py" />
       <source>Chat</source>
       <translation>Chat</translation>
@@ -616,6 +654,7 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_list.py" />
+      <location filename="../../app/ui/chat/composer/attached.py" />
       <location filename="../../app/ui/engines/api_card.py" />
       <location filename="../../app/ui/models/downloads/downloads_page.py" />
       <location filename="../../app/ui/prompts/prompt_list.py" />
@@ -705,6 +744,13 @@
     </message>
     <message>
       <location filename="../../app/ui/assistants/chat_settings_panel.py" />
+      <location filename="../../app/ui/assistants/held_setting.py" />
+      <location filename="../../app/ui/settings/setting_row.py" />
+      <source>Reset</source>
+      <translation>Zurücksetzen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <source>No assistant</source>
       <translation>Kein Assistent</translation>
     </message>
@@ -739,10 +785,11 @@
       <translation>{0}, {1}</translation>
     </message>
     <message>
+      <location filename="../../app/ui/assistants/chat_settings_panel.py" />
       <location filename="../../app/ui/assistants/held_setting.py" />
       <location filename="../../app/ui/settings/setting_row.py" />
-      <source>Reset</source>
-      <translation>Zurücksetzen</translation>
+      <source>Reset {0}</source>
+      <translation>{0} zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/held_setting.py" />
@@ -750,12 +797,6 @@
       <location filename="../../app/core/settings/fields.py" />
       <source>Automatic</source>
       <translation>Automatisch</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/assistants/held_setting.py" />
-      <location filename="../../app/ui/settings/setting_row.py" />
-      <source>Reset {0}</source>
-      <translation>{0} zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/preset_keeper.py" />
@@ -848,6 +889,219 @@
       <translation>Offen lassen</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/citations/card.py" />
+      <source>Checked quotes</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/card.py" />
+      <source>SHA-256 {0}…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>Hide the marks of sentences without a quote</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>Show sentences without a quote</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/line.py" />
+      <source>{0}. Show them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>No quote to check</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>1 quote checked</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not found: these words stand in none of the files.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>The kept copy is no longer the file that was read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>No copy of the file is kept, only its text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/chat/text/code_buttons.py" />
+      <source>text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not found. Not all files are here any more: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>section {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>sheet {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>chapter {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>message {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} quotes checked</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>all found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Not where the answer says, but in {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Found in {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>page {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>slide {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} elsewhere</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} not found</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Sent as soon as the files are read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Pasted text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Being read…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Enter opens it, Delete removes it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Enter inserts it into the message, Delete removes it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Remove the pasted text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <location filename="../../app/ui/engines/api_controller.py" />
+      <location filename="../../app/ui/engines/engines_page.py" />
+      <location filename="../../app/ui/engines/vllm_card.py" />
+      <location filename="../../app/ui/servers/servers_page.py" />
+      <source>Remove</source>
+      <translation>Entfernen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>{0} lines</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>{0} characters</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Being read for {0} s…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/attached.py" />
+      <source>Stop reading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>All files (*)</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Text and code</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Pictures</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/chat_files.py" />
+      <source>Sounds</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -895,6 +1149,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/connections/connections_page.py" />
+      <location filename="../../app/ui/documents/documents_page.py" />
       <location filename="../../app/ui/engines/api_controller.py" />
       <location filename="../../app/ui/engines/engines_page.py" />
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -1038,26 +1293,6 @@
       <translation>Multi-Token-Vorhersage: {0}</translation>
     </message>
     <message>
-      <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>Pasted text, {0} lines</source>
-      <translation>Eingefügter Text, {0} Zeilen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>Pasted text, {0} characters</source>
-      <translation>Eingefügter Text, {0} Zeichen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>{0}: insert into the message</source>
-      <translation>{0}: in die Nachricht einfügen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/paste_chips.py" />
-      <source>Remove: {0}</source>
-      <translation>Entfernen: {0}</translation>
-    </message>
-    <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>It keeps its place.</source>
       <translation>Sie behält ihren Platz.</translation>
@@ -1066,6 +1301,12 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>not sent</source>
       <translation>nicht gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>1 file</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -1100,15 +1341,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
-      <location filename="../../app/ui/engines/api_controller.py" />
-      <location filename="../../app/ui/engines/engines_page.py" />
-      <location filename="../../app/ui/engines/vllm_card.py" />
-      <location filename="../../app/ui/servers/servers_page.py" />
-      <source>Remove</source>
-      <translation>Entfernen</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>Send all</source>
       <translation>Alle senden</translation>
     </message>
@@ -1121,6 +1353,13 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <source>{0} messages are sent one after the other</source>
       <translation>{0} Nachrichten werden nacheinander gesendet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/composer/queue_strip.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <source>{0} files</source>
+      <translation>{0} Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -1261,6 +1500,7 @@
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
+      <location filename="../../app/ui/documents/passage_dialog.py" />
       <location filename="../../app/ui/models/discover/token_question.py" />
       <location filename="../../app/ui/notify.py" />
       <source>Close</source>
@@ -1279,6 +1519,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
+      <source>Files alone</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
       <location filename="../../app/ui/chat/transcript/message_mark.py" />
       <location filename="../../app/ui/sidebar/chat_model.py" />
       <source>Pinned</source>
@@ -1289,6 +1534,13 @@
       <location filename="../../app/ui/chat/transcript/transcript.py" />
       <source>Messages</source>
       <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/context/card.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>Files</source>
+      <translation>Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/context/card.py" />
@@ -1535,6 +1787,98 @@
       <translation>Andere Computer können deine Modelle mit einem Schlüssel benutzen. Nichts ist verschlüsselt: andere im Netzwerk können mitlesen.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>all of it is in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>nothing of it is in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>parts of it are in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} of {1} is in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} of {1} are in</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>scan without text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 section</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} sections</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 page</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} pages</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 slide</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} slides</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 sheet</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} sheets</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 chapter</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} chapters</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>1 message</source>
+      <translation>1 Nachricht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>{0} messages</source>
+      <translation>{0} Nachrichten</translation>
+    </message>
+    <message>
       <location filename="../../app/ui/chat/find/chat_find.py" />
       <source>Previous</source>
       <translation>Zurück</translation>
@@ -1588,11 +1932,6 @@
       <location filename="../../app/ui/chat/offline_switch.py" />
       <source>Online</source>
       <translation>Online</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/text/code_buttons.py" />
-      <source>text</source>
-      <translation>Text</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/text/code_buttons.py" />
@@ -1923,6 +2262,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
+      <source>Get what it sees with</source>
+      <translation>Holen, womit es sieht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/fixes.py" />
       <source>Use a context of {0} tokens</source>
       <translation>Einen Kontext von {0} Token nehmen</translation>
     </message>
@@ -2227,6 +2571,21 @@
       <location filename="../../app/ui/chat/transcript/reasoning.py" />
       <source>Thought for {0}</source>
       <translation>{0} nachgedacht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/sent_files.py" />
+      <source>Files of this message</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/sent_files.py" />
+      <source>Enter opens it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/sent_files.py" />
+      <source>Ask again without {0}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/summary_fold.py" />
@@ -2567,16 +2926,6 @@
     </message>
     <message>
       <location filename="../../app/ui/connections/words.py" />
-      <source>{0} B</source>
-      <translation>{0} B</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/words.py" />
-      <source>{0} kB</source>
-      <translation>{0} kB</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/connections/words.py" />
       <source>{0} by {1}</source>
       <translation>{0} über {1}</translation>
     </message>
@@ -2614,11 +2963,6 @@
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>Open Hearth for details.</source>
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/desktop/drops.py" />
-      <source>Hearth cannot read pictures yet.</source>
-      <translation>Hearth kann noch keine Bilder lesen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/exchange.py" />
@@ -2735,6 +3079,423 @@
       <location filename="../../app/ui/desktop/tray.py" />
       <source>Open Hearth</source>
       <translation>Hearth öffnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>State</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Go on reading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Pause reading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Reading {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>New chat about {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_card.py" />
+      <source>Open {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_choice.py" />
+      <source>No collections yet. They are made on the page “Documents”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Hearth reads them where they are, and looks for changes by itself. It never moves, changes or deletes them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>New collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Such as “Contracts”</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add a folder…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add files…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Make the collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Rename the collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Files and folders</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <source>Leave {0} out</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_dialog.py" />
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>And {0} more.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Add a folder or some files: PDF, Word, Excel, PowerPoint, e-books, e-mail, web pages or text. Hearth reads them on this computer and finds the passages for each question. Your files stay where they are, as they are.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Ask about your own documents</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Or drop them here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_list.py" />
+      <source>Drop to make a collection of them.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Add a folder or some files, or drop them here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All collections</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Go on reading</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Pause</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>More for this collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Reading the files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Search in this collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Try it: a question or a few words</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Files that are shown</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Filter the files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Filter by name</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Show in its folder</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All files could be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Drop to add them to this collection.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Take {0} out of the collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Rename…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Look for changes now</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Remove…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>All files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Not read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Files that could not be read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <location filename="../../app/ui/models/here_words.py" />
+      <source>Added</source>
+      <translation>Hinzugefügt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>Folders and files that you added</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collection_page.py" />
+      <source>No file’s name contains “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>All documents…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Add documents…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>{0} collections</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/collections_chip.py" />
+      <source>Documents of this chat: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>“{0}” is no longer in the collection. It was not changed.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>New collection…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>Hearth forgets what it has read, and chats can no longer be asked about it. Your files are not deleted; they stay where they are.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/documents_page.py" />
+      <source>Remove “{0}”?</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <location filename="../../app/ui/models/details/details_page.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <source>File</source>
+      <translation>Datei</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>Size</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/file_table.py" />
+      <source>Files of the collection</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/passage_list.py" />
+      <source>Show the place: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/passage_list.py" />
+      <source>No passage suits “{0}”. Try other words.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/picking.py" />
+      <source>Add files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/picking.py" />
+      <source>Add a folder</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>{0} also finds what is said in other words, or in another language.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>With an embedding model, Hearth also finds what is said in other words, or in another language.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Search by words and by meaning</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Search by words alone</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/search_card.py" />
+      <source>Get {0} ({1})</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Paused</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Looking through the folders…</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>No files yet</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Left out, as they are no documents: {0}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>The index takes {0} on the disk.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>1 could not be read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <location filename="../../app/ui/models/download_words.py" />
+      <source>Waiting</source>
+      <translation>Wartet</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0}, all read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} of {1} files are read; answers know those.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} could not be read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0}, all read. Search by meaning: {1} % ready</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Reading: {0} of {1} files</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Paused: {0} of {1} files are read</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read, {0} pages are pictures</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/engines/advice_card.py" />
@@ -3656,11 +4417,6 @@
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
-      <source>1 message</source>
-      <translation>1 Nachricht</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/exchange/report_words.py" />
       <source>Imported: {0}.</source>
       <translation>Importiert: {0}.</translation>
     </message>
@@ -3678,11 +4434,6 @@
       <location filename="../../app/ui/exchange/report_words.py" />
       <source>{0} chats</source>
       <translation>{0} Chats</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/exchange/report_words.py" />
-      <source>{0} messages</source>
-      <translation>{0} Nachrichten</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
@@ -3756,6 +4507,16 @@
       <location filename="../../app/ui/look/format.py" />
       <source>1 token</source>
       <translation>1 Token</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/look/format.py" />
+      <source>{0} B</source>
+      <translation>{0} B</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/look/format.py" />
+      <source>{0} kB</source>
+      <translation>{0} kB</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/chooser.py" />
@@ -3893,12 +4654,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>File</source>
-      <translation>Datei</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/details_page.py" />
       <source>Check the file</source>
       <translation>Datei prüfen</translation>
     </message>
@@ -3927,11 +4682,6 @@
       <location filename="../../app/ui/models/details/details_page.py" />
       <source>Reading its file…</source>
       <translation>Datei wird gelesen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/details_page.py" />
-      <source>{0} files</source>
-      <translation>{0} Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/details_page.py" />
@@ -4048,11 +4798,6 @@
       <location filename="../../app/ui/models/details/metadata_dialog.py" />
       <source>Change {0} itself?</source>
       <translation>{0} selbst ändern?</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <source>Files</source>
-      <translation>Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />
@@ -4706,11 +5451,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/download_words.py" />
-      <source>Waiting</source>
-      <translation>Wartet</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/download_words.py" />
       <source>Trying again</source>
       <translation>Neuer Versuch</translation>
     </message>
@@ -4962,11 +5702,6 @@
     </message>
     <message>
       <location filename="../../app/ui/models/here_words.py" />
-      <source>Added</source>
-      <translation>Hinzugefügt</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/models/here_words.py" />
       <source>Folder</source>
       <translation>Ordner</translation>
     </message>
@@ -5114,6 +5849,16 @@
       <location filename="../../app/ui/models/model_list.py" />
       <source>Tools</source>
       <translation>Werkzeuge</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Sees</source>
+      <translation>Sieht</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/model_list.py" />
+      <source>Hears</source>
+      <translation>Hört</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/model_list.py" />
@@ -5466,6 +6211,7 @@
     </message>
     <message>
       <location filename="../../app/ui/prompts/prompt_list.py" />
+      <location filename="../../app/ui/viewer/file_viewer.py" />
       <source>Text</source>
       <translation>Text</translation>
     </message>
@@ -6161,6 +6907,71 @@
       <translation>Kein Chat enthält „{0}“.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Previous page</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Next page</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Fit to the window</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>100 %</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Show in its own size</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>Show the page's text</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>No copy of the file is kept, so this is its text.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>There is nothing to look at in this file.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The picture cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The kept copy is no longer the file that was read. This is the text of that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>There is no text here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>The words stand on this page, but where exactly is not certain.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/viewer/file_viewer.py" />
+      <source>{0} · {1} of {2}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/widgets/computer_card.py" />
       <source>Checking the hardware…</source>
       <translation>Die Hardware wird geprüft …</translation>
@@ -6545,6 +7356,18 @@
       <location filename="../../app/core/settings/engines.py" />
       <source>Chats go on without being read again, from memory that is free. Without it, nobody can tell by the speed what others have asked.</source>
       <translation>Chats gehen weiter, ohne neu gelesen zu werden, aus freiem Speicher. Ohne ihn kann niemand an der Geschwindigkeit erkennen, was andere gefragt haben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Pictures in vLLM</source>
+      <translation>Bilder in vLLM</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Lets models that see be shown pictures there. It takes more graphics memory, and a longer start.</source>
+      <translation>Modellen, die sehen, lassen sich dort Bilder zeigen. Es braucht mehr Grafikspeicher und einen längeren Start.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -7020,6 +7843,16 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
+      <source>Embedding model</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <source>Finds passages of your files by their meaning. Empty is the best one that is here, off is none.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
       <source>Chats kept ready in memory</source>
       <translation>Chats im Speicher bereithalten</translation>
     </message>
@@ -7437,37 +8270,6 @@
       <location filename="../../app/core/chats/asked.py" />
       <source>Hearth’s version</source>
       <translation>Hearths Version</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>{0} cannot be added to a message.</source>
-      <translation>{0} lässt sich keiner Nachricht hinzufügen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>It is not a text file (UTF-8) that Hearth can read.</source>
-      <translation>Das ist keine Textdatei (UTF-8), die Hearth lesen kann.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <location filename="../../app/documents/reader.py" />
-      <source>Open it in its own program and copy the part that your question is about.</source>
-      <translation>Öffne sie im eigenen Programm und kopiere den Teil, um den es in deiner Frage geht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>{0} is too long for a message.</source>
-      <translation>{0} ist zu lang für eine Nachricht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>It has more than {0} kB of text.</source>
-      <translation>Sie hat mehr als {0} kB Text.</translation>
-    </message>
-    <message>
-      <location filename="../../app/core/chats/dropped.py" />
-      <source>Copy the part that your question is about.</source>
-      <translation>Kopiere den Teil, um den es in deiner Frage geht.</translation>
     </message>
     <message>
       <location filename="../../app/core/chats/prompts.py" />
@@ -8381,6 +9183,11 @@
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
+      <source>vision image multimodal</source>
+      <translation>sehen bild multimodal</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
       <source>gpu multi tensor parallel</source>
       <translation>gpu mehrere tensor parallel</translation>
     </message>
@@ -8515,6 +9322,16 @@
       <translation>tls ssl https verschlüsselung privat api schnittstelle</translation>
     </message>
     <message>
+      <location filename="../../app/documents/pages.py" />
+      <source>A page of {0} cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Open it in its own program and copy the part that your question is about.</source>
+      <translation>Öffne sie im eigenen Programm und kopiere den Teil, um den es in deiner Frage geht.</translation>
+    </message>
+    <message>
       <location filename="../../app/documents/reader.py" />
       <source>{0} cannot be read.</source>
       <translation>{0} kann nicht gelesen werden.</translation>
@@ -8551,23 +9368,53 @@
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>It is a picture, and has no text.</source>
-      <translation>Sie ist ein Bild und hat keinen Text.</translation>
+      <source>It is a picture of a kind that Hearth does not read.</source>
+      <translation>Sie ist ein Bild von einer Art, die Hearth nicht liest.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>Add a document with text, or type what your question is about.</source>
-      <translation>Fügen Sie ein Dokument mit Text hinzu, oder schreiben Sie, worum es geht.</translation>
+      <source>Save it as JPEG or PNG in its own program, and add that.</source>
+      <translation>Speichere sie im eigenen Programm als JPEG oder PNG und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>It is not a document whose text Hearth knows how to read.</source>
-      <translation>Sie ist kein Dokument, dessen Text Hearth lesen kann.</translation>
+      <source>It is a sound of a kind that Hearth does not read.</source>
+      <translation>Sie ist eine Tonaufnahme von einer Art, die Hearth nicht liest.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
-      <source>Save it as PDF, DOCX or plain text in its own program, and add that.</source>
-      <translation>Speichern Sie sie in ihrem eigenen Programm als PDF, DOCX oder reinen Text, und fügen Sie diese Datei hinzu.</translation>
+      <source>Save it as WAV, MP3 or FLAC in its own program, and add that.</source>
+      <translation>Speichere sie im eigenen Programm als WAV, MP3 oder FLAC und füge diese Datei hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It has more than 200 million pixels.</source>
+      <translation>Sie hat mehr als 200 Millionen Pixel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Make it smaller in its own program, or cut out what your question is about.</source>
+      <translation>Verkleinere sie im eigenen Programm oder schneide aus, worum es in deiner Frage geht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It lasts longer than an hour, or takes more than 64 MB.</source>
+      <translation>Sie dauert länger als eine Stunde oder ist größer als 64 MB.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Cut out the part that your question is about, or save it as MP3 or FLAC.</source>
+      <translation>Schneide den Teil aus, um den es in deiner Frage geht, oder speichere sie als MP3 oder FLAC.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is no document, picture or sound that Hearth knows how to read.</source>
+      <translation>Sie ist weder ein Dokument noch ein Bild noch eine Tonaufnahme, die Hearth lesen kann.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as PDF, DOCX, JPEG or plain text in its own program, and add that.</source>
+      <translation>Speichere sie im eigenen Programm als PDF, DOCX, JPEG oder reinen Text und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
@@ -9317,6 +10164,7 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
+      <location filename="../../app/store/collection_index.py" />
       <location filename="../../app/store/search_index.py" />
       <location filename="../../engines/openai/faults.py" />
       <source>Try again in a while.</source>
@@ -9502,12 +10350,15 @@
       <location filename="../../app/presenters/prompts.py" />
       <location filename="../../app/services/engines/installing.py" />
       <location filename="../../app/services/exchange/reading.py" />
+      <location filename="../../app/services/knowledge/looking.py" />
       <location filename="../../app/services/models/collection/removal.py" />
+      <location filename="../../app/store/collection_index.py" />
       <location filename="../../app/store/db.py" />
       <location filename="../../app/store/folder.py" />
       <location filename="../../app/store/search_index.py" />
       <location filename="../../app/store/snapshots.py" />
       <location filename="../../engines/llamacpp/probe.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
       <location filename="../../engines/models/checkpoint.py" />
       <location filename="../../engines/models/gguf/header.py" />
@@ -9969,6 +10820,108 @@
       <translation>Die Zusammenfassung ist nicht kürzer als das, was sie ersetzt.</translation>
     </message>
     <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>“{0}” cannot see pictures, and “{1}” is one.</source>
+      <translation>„{0}“ kann keine Bilder sehen, und „{1}“ ist eines.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>“{0}” cannot hear sounds, and “{1}” is one.</source>
+      <translation>„{0}“ kann keine Tonaufnahmen hören, und „{1}“ ist eine.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Its projector, {0}, is not for pictures, or there was no memory left for it.</source>
+      <translation>Sein Projektor, {0}, ist nicht für Bilder, oder es war kein Speicher für ihn übrig.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Choose a model that sees; or close other programs and load this one again.</source>
+      <translation>Wähle ein Modell, das sieht; oder schließe andere Programme und lade dieses noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Its projector, {0}, is not for sounds, or there was no memory left for it.</source>
+      <translation>Sein Projektor, {0}, ist nicht für Töne, oder es war kein Speicher für ihn übrig.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Choose a model that hears; or close other programs and load this one again.</source>
+      <translation>Wähle ein Modell, das hört; oder schließe andere Programme und lade dieses noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Its server says that this model takes none.</source>
+      <translation>Sein Server sagt, dass dieses Modell keine annimmt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <location filename="../../engines/openai/media.py" />
+      <source>Choose a model that sees, or leave the picture out.</source>
+      <translation>Wähle ein Modell, das sieht, oder lass das Bild weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>It was not made to see, or vLLM was started without room for pictures.</source>
+      <translation>Es ist nicht zum Sehen gemacht, oder vLLM wurde ohne Platz für Bilder gestartet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Switch on “Pictures in vLLM” if it was made to see, or choose a model that does.</source>
+      <translation>Schalte „Bilder in vLLM“ ein, wenn es zum Sehen gemacht ist, oder wähle ein Modell, das sieht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>It sees with a projector, a file of its own, which is not on this computer.</source>
+      <translation>Es sieht mit einem Projektor, einer eigenen Datei, die nicht auf diesem Computer ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Get the projector ({0}), choose a model that sees, or leave the picture out.</source>
+      <translation>Hole den Projektor ({0}), wähle ein Modell, das sieht, oder lass das Bild weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>For that it would need a projector, and none lies beside “{0}”.</source>
+      <translation>Dafür bräuchte es einen Projektor, und neben „{0}“ liegt keiner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Choose a model that sees, or put this model’s projector into its folder.</source>
+      <translation>Wähle ein Modell, das sieht, oder lege den Projektor dieses Modells in seinen Ordner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <location filename="../../engines/openai/media.py" />
+      <source>Choose a model that hears, or leave the sound out.</source>
+      <translation>Wähle ein Modell, das hört, oder lass die Tonaufnahme weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Hearth sends no sounds to vLLM.</source>
+      <translation>Hearth schickt keine Tonaufnahmen an vLLM.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Choose a model that hears in llama.cpp, or leave the sound out.</source>
+      <translation>Wähle ein Modell, das in llama.cpp hört, oder lass die Tonaufnahme weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>A model hears with a projector, a file of its own, and none is here for this one.</source>
+      <translation>Ein Modell hört mit einem Projektor, einer eigenen Datei, und für dieses ist keiner hier.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Get its projector ({0}), which may be for pictures alone; or choose a model that hears.</source>
+      <translation>Hole seinen Projektor ({0}), der vielleicht nur für Bilder ist; oder wähle ein Modell, das hört.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Choose a model that hears, or put this model’s projector into its folder.</source>
+      <translation>Wähle ein Modell, das hört, oder lege den Projektor dieses Modells in seinen Ordner.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/api_keys.py" />
       <source>There is no program “{0}”.</source>
       <translation>Es gibt kein Programm „{0}“.</translation>
@@ -9980,6 +10933,7 @@
     </message>
     <message>
       <location filename="../../app/services/api_keys.py" />
+      <location filename="../../app/services/knowledge/knowledge.py" />
       <source>Choose one of the list.</source>
       <translation>Wähle eines aus der Liste.</translation>
     </message>
@@ -10012,6 +10966,21 @@
       <location filename="../../app/services/api_keys.py" />
       <source>Choose another name, such as “editor”.</source>
       <translation>Wähle einen anderen Namen, etwa „Editor“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>{0} cannot be attached.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>It is a folder, and a message takes files.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/documents.py" />
+      <source>Choose those files in it that your question is about.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/downloads/entries.py" />
@@ -10568,6 +11537,122 @@
       <translation>Installiere Hearth neu; deine Chats und Modelle bleiben, wie sie sind.</translation>
     </message>
     <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The embedding model “{0}” is not here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The passages were turned into vectors by it, and it was deleted or moved since.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>Download it again, or let another one make new vectors.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>Search by meaning is turned off in the settings.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>The embedding model “{0}” of the settings is not here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/embedding.py" />
+      <source>There is no embedding model here yet.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is a collection “{0}” already.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Two collections cannot have the same name.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <location filename="../../app/services/models/manager.py" />
+      <source>Choose another name.</source>
+      <translation>Wähle einen anderen Namen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>The collection cannot be called like that.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>A name has 1 to {0} characters; this one has {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is no collection “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>It was removed, or was never there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Search by meaning is not available here.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>{0} cannot be added.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>There is no such file or folder, or the system does not let Hearth see it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Check the path.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The collection has {0} files, which is the most; what is further here is left out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>It is not there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The system does not let Hearth open it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>png jpg jpeg jpe gif bmp tif tiff webp heic heif avif ico icns svg psd xcf raw cr2 cr3 nef arw dng mp3 m4a aac flac ogg oga opus wav wma aiff mid midi mp4 m4v mov avi mkv webm wmv flv mpg mpeg 3gp ts zip gz tgz bz2 xz zst 7z rar tar jar war iso img dmg vmdk vdi qcow2 deb rpm msi cab apk exe dll so dylib a lib o obj class pyc pyo pyd whl wasm bin dat node db sqlite sqlite3 mdb accdb gguf safetensors onnx pt pth npy npz parquet feather h5 hdf5 pkl ttf otf woff woff2 eot lock swp bak tmp part crdownload</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>The folder is empty, and its drive seems to have been taken out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>It is neither a file nor a folder.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/services/models/catalogue_refresh.py" />
       <source>It was stopped before its turn.</source>
       <translation>Es wurde gestoppt, bevor es an der Reihe war.</translation>
@@ -10979,11 +12064,6 @@
     </message>
     <message>
       <location filename="../../app/services/models/manager.py" />
-      <source>Choose another name.</source>
-      <translation>Wähle einen anderen Namen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/manager.py" />
       <source>“{0}” is not on the list.</source>
       <translation>„{0}“ steht nicht in der Liste.</translation>
     </message>
@@ -11023,6 +12103,21 @@
       <translation>Ein anderes Modell auf diesem Computer heißt schon „{0}“.</translation>
     </message>
     <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>{0} has no projector.</source>
+      <translation>{0} hat keinen Projektor.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>Its owner has put none there, or has taken it away.</source>
+      <translation>Wem das Verzeichnis gehört, hat dort keinen abgelegt oder ihn entfernt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/projectors.py" />
+      <source>Choose another model that sees.</source>
+      <translation>Wähle ein anderes Modell, das sieht.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/models/recommending.py" />
       <source>{0} cannot be read as text: {1}.</source>
       <translation>{0} ist nicht als Text lesbar: {1}.</translation>
@@ -11031,6 +12126,21 @@
       <location filename="../../app/services/models/recommending.py" />
       <source>Correct or remove it.</source>
       <translation>Korrigiere oder entferne sie.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/pages.py" />
+      <source>{0} cannot be shown.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/pages.py" />
+      <source>The file is not kept any more; it went with the messages that it belonged to.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/services/pages.py" />
+      <source>Attach it again.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -11206,6 +12316,11 @@
       <location filename="../../app/store/chats.py" />
       <source>Wait until it has ended, or stop it there.</source>
       <translation>Warte, bis sie fertig ist, oder stoppe sie dort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/collection_index.py" />
+      <source>The collection could not be searched.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/db.py" />
@@ -11753,6 +12868,7 @@
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/guided.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>nothing about the reason</source>
       <translation>nichts über den Grund</translation>
     </message>
@@ -11760,6 +12876,7 @@
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/guided.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
       <source>llama.cpp says: {0}.</source>
       <translation>llama.cpp sagt: {0}.</translation>
     </message>
@@ -11836,6 +12953,21 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
+      <source>A text is too long for the model.</source>
+      <translation>Ein Text ist zu lang für das Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
+      <translation>Der Text Nummer {0} hat {1} Token, und das Modell liest {2} auf einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Send shorter texts.</source>
+      <translation>Sende kürzere Texte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
       <source>The model cannot turn texts into vectors.</source>
       <translation>Das Modell kann aus Texten keine Vektoren machen.</translation>
     </message>
@@ -11863,6 +12995,12 @@
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Choose a model that is made to rank.</source>
       <translation>Wähle ein Modell, das Rangfolgen bildet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
+      <location filename="../../engines/overflow.py" />
+      <source>at least {0}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
@@ -11896,21 +13034,6 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
-      <source>A text is too long for the model.</source>
-      <translation>Ein Text ist zu lang für das Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/embedder.py" />
-      <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
-      <translation>Der Text Nummer {0} hat {1} Token, und das Modell liest {2} auf einmal.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/embedder.py" />
-      <source>Send shorter texts.</source>
-      <translation>Sende kürzere Texte.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/embedder.py" />
       <source>There is nothing to read.</source>
       <translation>Es gibt nichts zu lesen.</translation>
     </message>
@@ -11923,6 +13046,11 @@
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Leave it out, or send some text.</source>
       <translation>Lass ihn weg oder sende etwas Text.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/engine.py" />
+      <source>It takes no pictures and no sounds. {0} {1}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/engine.py" />
@@ -11972,6 +13100,12 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The projector “{0}” cannot be used.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
       <location filename="../../engines/llamacpp/placing.py" />
       <source>“{0}” could not be loaded.</source>
       <translation>„{0}“ ließ sich nicht laden.</translation>
@@ -11981,6 +13115,17 @@
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>Try another model, or update Hearth.</source>
       <translation>Versuche ein anderes Modell oder aktualisiere Hearth.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>The llama.cpp in this version does not know its kind, “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <location filename="../../engines/llamacpp/model.py" />
+      <source>Download the file again, or get it from another place.</source>
+      <translation>Lade die Datei noch einmal herunter oder hol sie von woanders.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12035,9 +13180,28 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/model.py" />
-      <source>Download the file again, or get it from another place.</source>
-      <translation>Lade die Datei noch einmal herunter oder hol sie von woanders.</translation>
+      <source>There is not enough memory for the projector “{0}”.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>The model sees and hears with it, and it needs more than is free.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>Close other programs, or choose a smaller model or context.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>It was made for another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/failures.py" />
+      <source>Get the projector of this very model.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/failures.py" />
@@ -12595,6 +13759,111 @@
       <translation>gab auf</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model cannot hear sounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has no projector for sounds, or that one was not loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Choose a model that hears, or get this model's projector; or leave the sound out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound cannot be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It is damaged or cut off, or no WAV, MP3 or FLAC.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Save it again as WAV or MP3, or leave it out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model cannot see pictures.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has no projector for pictures, or that one was not loaded.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Choose a model that sees, or get this model's projector; or leave the picture out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture cannot be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It is damaged or cut off, or no PNG, JPEG, BMP or GIF.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Save it again as PNG or JPEG, or leave it out.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>The model could not look at a picture, or hear a sound.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Try it again; if that does not help, leave it out of the message.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A sound is too long.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} minutes; at most {1} are heard.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Cut it into shorter ones.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Get it again, or choose another model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>A picture is too large.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>It has {0} × {1} pixels; at most {2} are read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/projector.py" />
+      <source>Make it smaller, or take a part of it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>There is nothing to go on from.</source>
       <translation>Es gibt nichts, woran sich anknüpfen ließe.</translation>
@@ -12623,6 +13892,16 @@
       <location filename="../../engines/llamacpp/prompting.py" />
       <source>Write a message, or choose another model.</source>
       <translation>Schreib eine Nachricht oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>The model's chat template cannot be used with pictures or sounds.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>It leaves them out of the prompt.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
@@ -12679,6 +13958,11 @@
       <location filename="../../engines/vllm/mtp_status.py" />
       <source>MTP is off, as chosen.</source>
       <translation>MTP ist aus, wie gewählt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
+      <source>MTP is off for this answer: what guesses ahead knows no pictures and no sounds.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/speculative/mtp_status.py" />
@@ -12981,6 +14265,11 @@
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
+      <source>There is no memory left for its projector, so it takes no pictures or sounds: that needs {0} more.</source>
+      <translation>Für seinen Projektor ist kein Speicher übrig, also nimmt es weder Bilder noch Töne an: Er braucht {0} mehr.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/memory/planner.py" />
       <source>There is no memory left for guessing ahead: it needs {0} more.</source>
       <translation>Zum Vorausraten ist kein Speicher mehr frei: Es braucht noch {0}.</translation>
     </message>
@@ -13270,6 +14559,58 @@
       <location filename="../../engines/models/checkpoint.py" />
       <source>Its config.json does not say what it is.</source>
       <translation>Seine config.json sagt nicht, was es ist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Given a web search query, retrieve relevant passages that answer the query</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>task: search result | query: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>title: none | text: {0}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Qwen3 Embedding</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Instruct: {0}
+Query:{}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Instruct: {0}
+Query: {}</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Nomic Embed 2</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Nomic Embed</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Arctic Embed 2</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/models/embedding.py" />
+      <source>Represent this sentence for searching relevant passages: {0}</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/models/gguf/causes.py" />
@@ -14399,6 +15740,16 @@
       <location filename="../../engines/openai/faults.py" />
       <source>{0} is busy.</source>
       <translation>{0} ist ausgelastet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/media.py" />
+      <source>{0} takes no sounds for the model “{1}”.</source>
+      <translation>{0} nimmt für das Modell „{1}“ keine Tonaufnahmen an.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/media.py" />
+      <source>{0} takes no pictures for the model “{1}”.</source>
+      <translation>{0} nimmt für das Modell „{1}“ keine Bilder an.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/unused.py" />

@@ -31,9 +31,6 @@ TYPED = {"Enter", "Shift+Enter", "Ctrl+C"}
 """Keys of the message box and of the terminal, which are no commands of the window."""
 
 LIMITS = {
-    "api_server": "The built-in guide does not know of the server for other programs yet",
-    "files_images": "Documents, pictures, speech and tools cannot be used in a chat yet",
-    "voice": "Documents, pictures, speech and tools cannot be used in a chat yet",
     "systems": "Hearth has been run on Linux only.",
     "which_gpus": "CUDA and Metal have not been run.",
 }

@@ -20,7 +20,7 @@ from app.presenters.tasks import Tasks
 from app.presenters.waiting import WaitingMessages
 from app.services.documents import Documents
 from app.store.branches import BranchStore
-from app.store.documents import FileCopies
+from app.store.documents import DocumentStore, FileCopies
 from app.store.drafts import DraftStore
 from app.store.settings_file import SettingsFile
 from app.store.waiting import WaitingStore
@@ -87,7 +87,8 @@ def desk(qtbot: QtBot, services: Services, folder: Path) -> Desk:
     waiting = WaitingMessages(WaitingStore(services.database), generation, tasks)
     reproducing = Reproducing(services.chats, services.library, generation, tasks)
     documents = Documents(DocumentReader(), FileCopies(folder / "attachments"))
-    files = DraftFiles(DraftStore(services.database), documents, tasks)
+    database = services.database
+    files = DraftFiles(DraftStore(database), DocumentStore(database), documents, tasks)
     made = Desk(qtbot, services, tasks, generation, branches, waiting, reproducing, files)
     generation.ended.connect(made.ended.append)
     generation.crashed.connect(made.errors.append)

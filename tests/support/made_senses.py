@@ -10,7 +10,6 @@ import math
 import struct
 import wave
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,7 +55,7 @@ def sensing_tokens() -> Tokens:
 
 
 def write_qwen3vl(
-    path: Path, *, width: int = 128, deepstack: int = 2, layers: int = 3, context: float = 0.6
+    path: Path, *, width: int = 128, deepstack: int = 2, layers: int = 3, context: float = 1.5
 ) -> Path:
     """A Qwen 3 VL: positions of four parts, and what its eyes add to the first layers."""
     tokens, random = sensing_tokens(), Random(11)
@@ -82,19 +81,25 @@ def write_qwen3vl(
     return write_model(path, "qwen3vl", values | dict(tokens.values), tensors)
 
 
-def write_gemma4(path: Path, *, width: int = 192, context: float = 0.6) -> Path:
+def write_gemma4(path: Path, *, width: int = 192, context: float = 0.6, layers: int = 4) -> Path:
     """A Gemma 4, which looks at a picture as a whole, with a window in half of its layers."""
-    shape = replace(Gemma(), width=width)
+    shape = replace(Gemma(), width=width, layers=layers)
     drafter = path.with_name(f"drafter-{path.name}")
     write_gemma(path, drafter, shape, context=context, tokens=sensing_tokens())
     return path
 
 
 def qwen3vl_projector(
-    path: Path, *, width: int = 128, deepstack: int = 2, kind: str = "qwen3vl_merger"
+    path: Path,
+    *,
+    width: int = 128,
+    deepstack: int = 2,
+    kind: str = "qwen3vl_merger",
+    eye: int = 64,
+    layers: int = 3,
 ) -> Path:
-    """Eyes for a Qwen 3 VL of this width."""
-    random, layers, inner, eye = Random(12), 3, 128, 64
+    """Eyes for a Qwen 3 VL of this width. eye: their own."""
+    random, inner = Random(12), 2 * eye
     merged = 4 * eye
     tensors: Tensors = {
         "v.patch_embd.weight": _patches(random, eye),
@@ -105,7 +110,7 @@ def qwen3vl_projector(
         "v.post_ln.bias": vector(eye, 0.0),
         "mm.0.weight": random.matrix(merged, merged),
         "mm.0.bias": vector(merged, 0.0),
-        "mm.2.weight": random.matrix(width, merged, 2.0),
+        "mm.2.weight": random.matrix(width, merged, 6.0),
         "mm.2.bias": vector(width, 0.0),
     }
     for layer in range(layers):
@@ -138,9 +143,11 @@ def qwen3vl_projector(
     return write_model(path, "clip", values, tensors)
 
 
-def gemma4_projector(path: Path, *, width: int = 192, ears: bool = False) -> Path:
-    """Eyes for a Gemma 4 of this width; ears: and what hears."""
-    random, layers, inner, eye, heads = Random(13), 2, 128, 64, 2
+def gemma4_projector(
+    path: Path, *, width: int = 192, ears: bool = False, eye: int = 64, layers: int = 2
+) -> Path:
+    """Eyes for a Gemma 4 of this width; eye: their own. ears: and what hears."""
+    random, inner, heads = Random(13), 2 * eye, 2
     tensors: Tensors = {
         "v.patch_embd.weight": _patches(random, eye),
         "v.position_embd.weight": _normal(random, (2, 64, eye)),
@@ -331,6 +338,3 @@ def _normal(random: Random, shape: tuple[int, ...], scale: float = 0.3) -> Tenso
         return flat.make().reshape(shape)
 
     return Tensor(shape, make)
-
-
-Writer = Callable[[Path], Path]

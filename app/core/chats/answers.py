@@ -25,6 +25,7 @@ class AnswerOptions:
     and the settings say. thinking_budget: tokens of reasoning; here 0 is none at all. anyway: load
     the model even if it does not seem to fit. begins: what a chat that begins with the question
     has of its own. under: what an assistant has set, for an answer that belongs to no chat.
+    collections: ids of those in which the answer is grounded; None is those of its chat.
     """
 
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -36,6 +37,7 @@ class AnswerOptions:
     anyway: bool = False
     begins: NewChat | None = None
     under: SettingLayers = NO_LAYERS
+    collections: tuple[str, ...] | None = None
 
     @property
     def model(self) -> str | None:

@@ -88,7 +88,10 @@ def prompt_hash(messages: tuple[Message, ...]) -> str:
     """Hash what a model was sent: equal only for the same words in the same turns."""
     from hashlib import sha256
 
-    turns = [[message.role, message.text, message.reasoning] for message in messages]
+    turns = [
+        [message.role, message.text, message.reasoning, *(it.sha256 for it in message.media)]
+        for message in messages
+    ]
     return sha256(json.dumps(turns, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
 

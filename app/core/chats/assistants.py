@@ -31,6 +31,7 @@ class Assistant:
 
     greeting: what a new chat with it begins with. model: an id; None leaves it to the settings.
     settings: by the names of OF_AN_ASSISTANT. An empty system prompt leaves the one that is there.
+    collections: ids of those that its answers are grounded in.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Assistant:
     greeting: str = ""
     model: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
+    collections: tuple[str, ...] = ()
 
     @property
     def values(self) -> Mapping[str, object]:
@@ -63,7 +65,8 @@ class NewChat:
     """A chat's own settings at its beginning.
 
     greeting: its first message; "" for none. usual: its model is the one of the settings, and
-    nobody has chosen it for this chat.
+    nobody has chosen it for this chat. collections: ids of those that its answers are grounded in;
+    None is those of its assistant.
     """
 
     model: str | None = None
@@ -71,6 +74,7 @@ class NewChat:
     greeting: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
     usual: bool = field(default=False, compare=False)
+    collections: tuple[str, ...] | None = None
 
 
 PRESETS: Final = (

@@ -124,6 +124,10 @@ class ContextUse:
         """Count the tokens of the parts in a place that stay in the prompt."""
         return sum(it.tokens for it in self.parts if it.place == place and not it.left)
 
+    def tokens_of_files(self, place: Place | None = None) -> int:
+        """Count the tokens of files that are in; of all parts, or of those in a place."""
+        return sum(it.files for it in self.parts if not it.left and place in (None, it.place))
+
     def file(self, sha256: str) -> FileUse | None:
         """Return what is in of a file; None where it goes with no message."""
         return next((it for it in self.files if it.sha256 == sha256), None)

@@ -45,7 +45,8 @@ class Offer:
     may be a lot more, so that the number says little. disk_bytes: to download; about: by the
     catalogue, not yet by the Hub. licence: its short name; licence_note: what it forbids, or "".
     mtp: one sentence. fits: the verdict. drafter: the file of its own that is counted in and comes
-    along.
+    along. projector_bytes: about, of the one with which it sees, which comes along if it is asked
+    for; 0 where it has none.
     """
 
     kind: OfferKind
@@ -63,6 +64,7 @@ class Offer:
     mtp: str = ""
     fits: Fits = "fits"
     drafter: Beside | None = None
+    projector_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ class Choice:
     """One quantisation of a repository, judged.
 
     quality: in plain words. fits: judged by its size. drafter: the file that comes along with it.
+    projector: the one with which it sees or hears, which comes along if it is asked for.
     """
 
     variant: Variant
@@ -113,6 +116,7 @@ class Choice:
     fits: Fits
     recommended: bool = False
     drafter: RepoFile | None = None
+    projector: RepoFile | None = None
 
 
 @dataclass(frozen=True)

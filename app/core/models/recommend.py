@@ -74,8 +74,8 @@ class Pick:
     family, name: as people call them. variant: its quantisation. command: what gets it.
     parts, need: what it takes, of `have` that is free there; in_use: what is taken there already.
     share: of the model on graphics cards. speed: of writing. disk_bytes: to download; disk_fits:
-    whether there is room for that. about: whether the
-    sizes of the files are the catalogue's, and not the Hub's.
+    whether there is room for that. about: whether the sizes of the files are the catalogue's, and
+    not the Hub's. projector_bytes: of the file with which it sees, which is not among them.
     """
 
     size_id: str
@@ -98,6 +98,7 @@ class Pick:
     licence: Licence
     mtp: str
     about: bool
+    projector_bytes: int = 0
     engine: str = "llamacpp"
 
     @property
@@ -263,6 +264,7 @@ def _pick(
         licence=family.licence_of(size),
         mtp=mtp_sentence(it),
         about=it.variant.name not in computer.known,
+        projector_bytes=file_bytes(computer, size.projector) if size.projector else 0,
     )
 
 

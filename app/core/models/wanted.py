@@ -13,9 +13,10 @@ from engines.models.checkpoint import is_checkpoint
 _OF_A_CHECKPOINT = (".safetensors", ".json", ".jinja", ".txt", ".model")
 
 
-def wanted(repository: Repository, choice: Choice) -> Wanted:
-    """Collect the files of a choice: its parts, and the drafter beside it."""
-    beside = [it for it in (choice.drafter,) if it is not None]
+def wanted(repository: Repository, choice: Choice, *, projector: bool = False) -> Wanted:
+    """Collect the files of a choice: its parts, and the drafter and projector beside it."""
+    files = (choice.drafter, choice.projector if projector else None)
+    beside = [it for it in files if it is not None]
     label = label_of(repository.id, choice.variant.label)
     return Wanted(repository.id, repository.revision, (*choice.variant.files, *beside), label)
 

@@ -99,6 +99,14 @@ class EngineSettings:
         "tell by the speed what others have asked.",
         also="cache prompt privacy",
     )
+    vllm_pictures: bool = setting(
+        False,
+        "Engines",
+        "Pictures in vLLM",
+        "Lets models that see be shown pictures there. It takes more graphics memory, and a longer "
+        "start.",
+        also="vision image multimodal",
+    )
     vllm_cards: int = setting(
         1,
         "Engines",

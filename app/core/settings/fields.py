@@ -331,6 +331,15 @@ class Settings(EngineSettings, ServerSettings):
         "the model.",
         in_form=False,
     )
+    embedding_model: str = setting(
+        "",
+        "Answers",
+        "Embedding model",
+        "Finds passages of your files by their meaning. Empty is the best one that is here, off is "
+        "none.",
+        also="vectors knowledge collections documents semantic search",
+        in_form=False,
+    )
     kv_memory: int = setting(
         512,
         "Speed",

@@ -21,6 +21,7 @@ from app.core.documents import (
     prompt_message,
     share_of,
 )
+from app.core.knowledge import FoundPassage
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.models import effective
@@ -136,10 +137,14 @@ class Answers:
                     yield writing.take(ready)
                     taken = taken_by(ready.loaded)
                     self._require_senses(asked, taken, prepared)
-                    if not answer.sources and (files := self._grounding.untold(path, taken)):
-                        grounded = self._ground(path, files, prepared, model, cancel)
-                        path = (*path[:-1], replace(path[-1], sources=grounded.sources))
-                        yield writing.take(grounded)
+                    if not answer.sources:
+                        chosen = self._collections(options, answer.chat_id)
+                        found = self._grounding.passages(chosen, path[-2].text, cancel)
+                        files = self._grounding.untold(path, taken)
+                        if files or found:
+                            grounded = self._ground(path, files, found, prepared, model, cancel)
+                            path = (*path[:-1], replace(path[-1], sources=grounded.sources))
+                            yield writing.take(grounded)
                     path = self._grounding.told(path, taken=taken)
                     if prepared.settings.overflow == "compact":
                         prompt = yield from self._compacting.make_room(
@@ -181,7 +186,9 @@ class Answers:
         """
         prepared = self.prepare(settings, options)
         request = replace(prepared.request, messages=messages)
-        return self.answer(replace(prepared, request=request), progress, cancel, files)
+        prepared = replace(prepared, request=request)
+        collections = options.collections or ()
+        return self.answer(prepared, progress, cancel, files, collections=collections)
 
     def answer(
         self,
@@ -190,12 +197,13 @@ class Answers:
         cancel: CancelToken,
         files: Sequence[AttachedFile] = (),
         *,
+        collections: Sequence[str] = (),
         for_client: bool = False,
     ) -> Iterator[Event | Ready | Grounded]:
         """Answer a whole request without the store. Raises EngineError or Cancelled.
 
-        files: go with the last message. for_client: it is asked by another program. Its request
-        says whether that is a guest.
+        files: go with the last message. collections: ids of those it is grounded in. for_client:
+        it is asked by another program. Its request says whether that is a guest.
         """
         request = prepared.request
         attached = [file.attachment for file in files]
@@ -206,8 +214,10 @@ class Answers:
         ):
             yield self._ready(prepared, model)
             self._require_senses(attached, taken_by(model.loaded), prepared)
-            if files:
-                request, grounded = _with_files(request, files, model, cancel)
+            question = request.messages[-1].text if collections else ""
+            found = self._grounding.passages(collections, question, cancel)
+            if files or found:
+                request, grounded = self._with_files(request, files, found, model, cancel)
                 yield grounded
             stop = prepared.settings.stop_repetition
             with closing(model.chat(request, cancel, stop_repetition=stop)) as events:
@@ -222,6 +232,15 @@ class Answers:
     def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
         """Return all files of a path, against which its answers can be held."""
         return self._grounding.files(path)
+
+    def files_of(
+        self, sources: Sequence[PromptSource], files: Sequence[AttachedFile]
+    ) -> tuple[AttachedFile, ...]:
+        """Return all files that an answer was told of. files: those that were attached."""
+        attached = {file.document.sha256 for file in files}
+        names = {it.document: it.name for it in sources if it.document not in attached}
+        found = self._grounding.documents(names)
+        return (*files, *(AttachedFile(names[it], found[it]) for it in names if it in found))
 
     def begin(self, answer: StoredMessage, told: WaitListener = lambda _: None) -> AnswerInProgress:
         """Join the queue for an answer that is asked for now; returns it, in progress.
@@ -351,11 +370,12 @@ class Answers:
         self,
         path: Sequence[StoredMessage],
         files: Sequence[AttachedFile],
+        found: Sequence[FoundPassage],
         prepared: Prepared,
         model: Lease,
         cancel: CancelToken,
     ) -> Grounded:
-        """Choose what of the files goes into the prompt of a path's answer."""
+        """Choose what of files and passages goes into the prompt of a path's answer."""
 
         def measure(sources: Sequence[PromptSource]) -> Measured:
             asked = (*path[:-1], replace(path[-1], sources=tuple(sources)))
@@ -363,8 +383,47 @@ class Answers:
             prompt = prompt_of(told, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
-        sources = choose(path[-2].text, files, measure, taken_by(model.loaded))
-        return Grounded(sources, tuple(share_of(it, sources) for it in files))
+        sources = choose(path[-2].text, files, measure, taken_by(model.loaded), found)
+        return self._told_of(files, sources)
+
+    def _with_files(
+        self,
+        request: ChatRequest,
+        files: Sequence[AttachedFile],
+        found: Sequence[FoundPassage],
+        model: Lease,
+        cancel: CancelToken,
+    ) -> tuple[ChatRequest, Grounded]:
+        """Put what fits of files and passages into a request's last message."""
+        documents = {file.document.sha256: file.document for file in files}
+        documents |= self._grounding.documents({it.document for it in found} - documents.keys())
+        *before, question = request.messages
+
+        def told(sources: Sequence[PromptSource]) -> ChatRequest:
+            text, media = prompt_message(question.text, sources, documents)
+            moved = len(text) - len(question.text)
+            own = (replace(it, at=it.at + moved) for it in question.media)
+            asked = replace(question, text=text, media=(*media, *own))
+            return replace(request, messages=(*before, asked))
+
+        def measure(sources: Sequence[PromptSource]) -> Measured:
+            return model.measure(told(sources), cancel)
+
+        sources = choose(question.text, files, measure, taken_by(model.loaded), found)
+        return told(sources), self._told_of(files, sources)
+
+    def _told_of(
+        self, files: Sequence[AttachedFile], sources: tuple[PromptSource, ...]
+    ) -> Grounded:
+        """Say what stands in a prompt: of attached files, and of those of collections."""
+        return Grounded(
+            sources, tuple(share_of(it, sources) for it in self.files_of(sources, files))
+        )
+
+    def _collections(self, options: AnswerOptions, chat_id: str) -> tuple[str, ...]:
+        """Return the ids of the collections in which an answer is grounded."""
+        chosen = options.collections
+        return self._layers.collections(chat_id) if chosen is None else chosen
 
     def _require_senses(
         self, attachments: Sequence[Attachment], taken: frozenset[MediaKind], prepared: Prepared
@@ -394,22 +453,3 @@ class Answers:
         finally:
             with self._lock:
                 self._wanted -= 1
-
-
-def _with_files(
-    request: ChatRequest, files: Sequence[AttachedFile], model: Lease, cancel: CancelToken
-) -> tuple[ChatRequest, Grounded]:
-    """Put what fits of some files into a request's last message."""
-    documents = {file.document.sha256: file.document for file in files}
-    *before, question = request.messages
-
-    def told(sources: Sequence[PromptSource]) -> ChatRequest:
-        text, media = prompt_message(question.text, sources, documents)
-        moved = len(text) - len(question.text)
-        own = (replace(it, at=it.at + moved) for it in question.media)
-        asked = replace(question, text=text, media=(*media, *own))
-        return replace(request, messages=(*before, asked))
-
-    taken = taken_by(model.loaded)
-    sources = choose(question.text, files, lambda it: model.measure(told(it), cancel), taken)
-    return told(sources), Grounded(sources, tuple(share_of(it, sources) for it in files))

@@ -20,6 +20,14 @@ class ChatLayers:
         own = self._chats.get(chat_id)
         return layers_of(own, self._assistants.assistant(own.assistant_id))
 
+    def collections(self, chat_id: str) -> tuple[str, ...]:
+        """Return the ids of the collections that a chat's answers are grounded in."""
+        own = self._chats.get(chat_id)
+        if own.collections is not None:
+            return own.collections
+        assistant = self._assistants.assistant(own.assistant_id)
+        return assistant.collections if assistant else ()
+
 
 def layers_of(own: NewChat, assistant: Assistant | None) -> SettingLayers:
     """Make layers of the values that are still allowed: limits may have become narrower."""

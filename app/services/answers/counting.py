@@ -70,7 +70,7 @@ class Counting:
         database may raise.
         """
         before = self._chats.path(chat_id) if chat_id is not None else ()
-        path = _asking(before, draft, attachments)
+        path: Path = _asking(before, draft, attachments)
         prepared = self._answers.prepare(settings, options, chat_id)
         system_prompt = prepared.settings.system_prompt
         measure = self._measuring(prepared, before)
@@ -147,15 +147,13 @@ class Counting:
         self, path: Path, prompt: ChatPrompt, measured: Measured, own: Measured
     ) -> tuple[FileUse, ...]:
         """Say how much of each file is in. own: the prompt measured without their text."""
-        found: dict[str, _InPrompt] = {}
+        found = {it.document.sha256: _InPrompt(it) for it in self._grounding.files(path)}
         new = {it.sha256 for message in path if not message.id for it in message.attachments}
-        for file in self._grounding.files(path):
-            found[file.document.sha256] = _InPrompt(file)
         for question, answer in pairwise(path):
-            at = prompt.ids.index(question.id) if question.id in prompt.ids else None
-            if not question.id:
-                at = len(prompt.ids) - 1
-            if at is None or at in measured.left or not answer.sources:
+            at = len(prompt.ids) - 1
+            if question.id:
+                at = prompt.ids.index(question.id) if question.id in prompt.ids else -1
+            if at < 0 or at in measured.left or not answer.sources:
                 continue
             parts = [(found[it.document], it) for it in answer.sources if it.document in found]
             characters = sum(file.length(source) for file, source in parts)

@@ -1,15 +1,20 @@
-"""Chooses what of attached files goes into a prompt: all of them, or the passages that suit."""
+"""Chooses what goes into a prompt of attached files, and of the collections of a chat.
+
+Of attached files all, or the passages that suit; of collections the passages that suit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from app.core.chats.conversation import StoredMessage, ToldMessage
 from app.core.documents import (
+    PASSAGE,
     SHOWN,
     AttachedFile,
+    Document,
     Passage,
     PromptSource,
     passages,
@@ -20,15 +25,23 @@ from app.store.passages import find_passages
 from engines.memory.load_options import DEFAULT_CONTEXT
 from engines.types import Measured, MediaKind
 
-PASSAGE: Final = 1000
-"""Characters of a passage, at most; about 250 tokens, a paragraph or two."""
+if TYPE_CHECKING:
+    from app.core.knowledge import FoundPassage
+    from app.services.knowledge.knowledge import Knowledge
+    from engines.cancel import CancelToken
 
 MOST_TOKENS: Final = 8192
 """Tokens of all passages, at most: what helps is among the first of them, and a processor takes
 minutes to read more."""
 
+MOST_PASSAGES: Final = 40
+"""Passages of collections, at most; so many are hardly told."""
+
 _SHARE: Final = 0.5
 """What passages may take of the room that is left; the rest is for what is asked next."""
+
+_SAMPLE: Final = 4
+"""Passages by which it is reckoned what a character takes."""
 
 _MOST_CHARACTERS: Final = 12
 """A token has hardly more characters: a text that is longer by so much need not be counted."""
@@ -46,10 +59,14 @@ class _Found:
 
 
 class Grounding:
-    """Grounds answers in the files of their chat. Qt-free; from any thread."""
+    """Grounds answers in the files and collections of their chat. Qt-free; from any thread.
 
-    def __init__(self, documents: DocumentStore) -> None:
+    knowledge: the user's collections, where there can be some.
+    """
+
+    def __init__(self, documents: DocumentStore, knowledge: Knowledge | None = None) -> None:
         self._documents = documents
+        self._knowledge = knowledge
 
     def told(
         self,
@@ -66,7 +83,7 @@ class Grounding:
         if not hashes:
             return tuple(path)
         documents = {file.document.sha256: file.document for file in known}
-        documents |= self._documents.documents(hashes - documents.keys())
+        documents |= self.documents(hashes - documents.keys())
         found = []
         for message, after in zip(path, (*path[1:], None), strict=True):
             sources = after.sources if after is not None else ()
@@ -100,8 +117,41 @@ class Grounding:
         )
 
     def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
-        """Return all files of a path, against which its answers can be held."""
-        return self._files(path, set())
+        """Return all files of a path, against which its answers can be held.
+
+        Those of collections are among them as far as an answer was told something of them.
+        """
+        attached = self._files(path, set())
+        known = {file.document.sha256 for file in attached}
+        names = {
+            it.document: it.name
+            for message in path
+            for it in message.sources
+            if it.document not in known
+        }
+        found = self.documents(names)
+        return (*attached, *(AttachedFile(names[it], found[it]) for it in names if it in found))
+
+    def passages(
+        self, collections: Sequence[str], question: str, cancel: CancelToken
+    ) -> list[FoundPassage]:
+        """Find the passages of collections that suit a question, the best first.
+
+        collections: ids; those that are gone are left out. Raises SearchBroken and Cancelled.
+        """
+        if self._knowledge is None or not collections:
+            return []
+        there = {it.id for it in self._knowledge.collections()}
+        asked = [it for it in collections if it in there]
+        return self._knowledge.search(asked, question, MOST_PASSAGES, cancel)
+
+    def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
+        """Return the text of files by their hashes, from chats or from collections."""
+        wanted = set(hashes)
+        found = self._documents.documents(wanted)
+        if self._knowledge is not None and (left := wanted - found.keys()):
+            found |= self._knowledge.documents(left)
+        return found
 
     def _files(
         self, path: Sequence[StoredMessage], without: Container[str]
@@ -125,13 +175,23 @@ def choose(
     files: Sequence[AttachedFile],
     measure: Measure,
     taken: Container[MediaKind] = (),
+    found: Sequence[FoundPassage] = (),
 ) -> tuple[PromptSource, ...]:
-    """Choose what of the files goes into a question's prompt. Raises what `measure` raises.
+    """Choose what goes into a question's prompt. Raises what `measure` raises.
 
     All pictures and sounds; whole texts, if they fit with room for the answer, otherwise small ones
     whole, and of the others the passages that suit the question, or the beginnings where none does;
-    and to a model that sees, as many pages of scans as there is room for.
+    and to a model that sees, as many pages of scans as there is room for. Behind them, as many as
+    fit of what was found in collections, the best first.
     """
+    attached = _attached(question, files, measure, taken) if files else ()
+    return (*attached, *_of_collections(attached, found, measure)) if found else attached
+
+
+def _attached(
+    question: str, files: Sequence[AttachedFile], measure: Measure, taken: Container[MediaKind]
+) -> tuple[PromptSource, ...]:
+    """Choose what of attached files goes into a prompt."""
     shown = tuple(source for file in files for source in _shown(file))
     scans = [file for file in files if "image" in taken and file.document.pages]
     read = [
@@ -139,14 +199,17 @@ def choose(
         for file in files
         if file.document.medium is None and not (file in scans and file.document.is_scan)
     ]
-    words = _words(question, read, lambda it: measure((*it, *shown)))
+    words = _of_files(question, read, lambda it: measure((*it, *shown))) if read else ()
     pages = [page for file in scans for page in _pages(file)]
     while pages:
-        found = measure((*words, *pages, *shown))
-        if not found.context or found.total <= found.context - found.kept:
+        measured = measure((*words, *pages, *shown))
+        if not measured.context or measured.total <= measured.context - measured.kept:
             break
         del pages[len(pages) - max(1, len(pages) // 8) :]
-    return (*words, *pages, *shown)
+    seen = {page.document for page in pages}
+    # Of one without room for a page at least it is told what it is.
+    unseen = [_whole(it) for it in scans if it.document.is_scan and _hash(it) not in seen]
+    return (*words, *unseen, *pages, *shown)
 
 
 def _shown(file: AttachedFile) -> Iterator[PromptSource]:
@@ -162,12 +225,43 @@ def _pages(file: AttachedFile) -> Iterator[PromptSource]:
         yield PromptSource("picture", file.name, _hash(file), page.number)
 
 
-def _words(
+def _of_collections(
+    attached: tuple[PromptSource, ...], found: Sequence[FoundPassage], measure: Measure
+) -> tuple[PromptSource, ...]:
+    """Choose passages of collections, of files that are not attached."""
+    known = {it.document for it in attached}
+    left = [it.source for it in found if it.document not in known]
+    if not left:
+        return ()
+    before = measure(attached)
+    most = (before.context or DEFAULT_CONTEXT) - before.kept
+    sample = left[:_SAMPLE]
+    takes = measure((*attached, *sample)).total - before.total
+    tokens_each = max(1 / _MOST_CHARACTERS, takes / max(1, sum(map(_length, sample))))
+    budget = min(MOST_TOKENS, round((most - before.total) * _SHARE)) / tokens_each
+    chosen: list[PromptSource] = []
+    for source in left:
+        budget -= _length(source)
+        if chosen and budget < 0:
+            break
+        chosen.append(source)
+    order = {document: at for at, document in enumerate(dict.fromkeys(it.document for it in left))}
+    while chosen:
+        sources = _in_order(chosen, order)
+        if measure((*attached, *sources)).total <= most:
+            return sources
+        chosen = chosen[: len(chosen) - max(1, len(chosen) // 8)]
+    return ()
+
+
+def _length(source: PromptSource) -> int:
+    return source.end - source.start
+
+
+def _of_files(
     question: str, files: Sequence[AttachedFile], measure: Measure
 ) -> tuple[PromptSource, ...]:
     """Choose what of files with text goes into a prompt."""
-    if not files:
-        return ()
     whole = tuple(_whole(file) for file in files)
     empty = measure(())
     context = empty.context or DEFAULT_CONTEXT
@@ -180,8 +274,9 @@ def _words(
     chosen, left = _small_ones(files, room, tokens_each)
     budget = min(MOST_TOKENS, round(room * _SHARE)) / tokens_each
     found = _suitable(question, left, budget)
+    order = {file.document.sha256: at for at, file in enumerate(left)}
     while True:
-        sources = (*chosen, *_in_order(found, left))
+        sources = (*chosen, *_in_order((it.source for it in found), order))
         if len(found) <= 1 or measure(sources).total <= most:
             return sources
         found = found[: len(found) - max(1, len(found) // 8)]
@@ -256,13 +351,10 @@ def _part(file: AttachedFile, passage: Passage) -> PromptSource:
     )
 
 
-def _in_order(found: Iterable[_Found], files: Sequence[AttachedFile]) -> tuple[PromptSource, ...]:
+def _in_order(found: Iterable[PromptSource], order: Mapping[str, int]) -> tuple[PromptSource, ...]:
     """Order passages as they stand in their files, those that follow each other as one."""
-    order = {file.document.sha256: at for at, file in enumerate(files)}
     merged: list[PromptSource] = []
-    for source in sorted(
-        (it.source for it in found), key=lambda it: (order[it.document], it.place, it.start)
-    ):
+    for source in sorted(found, key=lambda it: (order[it.document], it.place, it.start)):
         last = merged[-1] if merged else None
         if last and (last.document, last.place, last.end) == (
             source.document,

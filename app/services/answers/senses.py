@@ -14,11 +14,6 @@ from engines.types import LoadedModel, MediaKind
 
 ALL: Final[frozenset[MediaKind]] = frozenset({"image", "audio"})
 
-_WORDS: Final[dict[MediaKind, tuple[str, str, str]]] = {
-    "image": ("a picture", "see pictures", "sees"),
-    "audio": ("a sound", "hear sounds", "hears"),
-}
-
 ProjectorOf = Callable[[ModelEntry], ProjectorOffer | None]
 """Finds the projector that could be fetched for a model."""
 
@@ -55,38 +50,85 @@ def require_senses(
 def _refusal(
     name: str, kind: MediaKind, entry: ModelEntry, projector_of: ProjectorOf
 ) -> MediaUnsupported:
-    what, can, does = _WORDS[kind]
-    title = f"“{entry.name}” cannot {can}, and “{name}” is {what}."
-    other = f"choose a model that {does}, or take “{name}” out of the question"
+    offer = projector_of(entry) if entry.projector is None else None
+    return _no_sight(name, entry, offer) if kind == "image" else _no_hearing(name, entry, offer)
+
+
+def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
+    what = f"“{entry.name}” cannot see pictures, and “{name}” is one."
     if entry.on_server:
         return MediaUnsupported(
-            title, f"Its server says that this model does not {can}.", f"{other.capitalize()}."
+            what,
+            "Its server says that this model takes none.",
+            "Choose a model that sees, or leave the picture out.",
         )
     if entry.engine == "vllm":
         return MediaUnsupported(
-            title,
-            f"Its configuration says that it is not made to {can}.",
-            f"{other.capitalize()}.",
+            what,
+            "It was not made to see, or vLLM was started without room for pictures.",
+            "Switch on “Pictures in vLLM” if it was made to see, or choose a model that does.",
+            Action("open_settings", "vllm_pictures"),
+            terminal="`hearth settings set vllm_pictures on` makes room for pictures, if it was"
+            " made to see; or choose a model that does.",
         )
-    offer = projector_of(entry) if entry.projector is None else None
     if offer is not None:
+        size = amount(offer.size_bytes)
         return MediaUnsupported(
-            title,
-            f"It {does} with a projector, a file of its own, which is not on this computer.",
-            f"Fetch it ({amount(offer.size_bytes)}), or {other}.",
+            what,
+            "It sees with a projector, a file of its own, which is not on this computer.",
+            f"Get the projector ({size}), choose a model that sees, or leave the picture out.",
             Action("get_projector", entry.id),
-            terminal=f"`hearth models pull {offer.repo} --projector` fetches it"
-            f" ({amount(offer.size_bytes)}).",
+            terminal=f"`hearth models pull {offer.repo} --projector` gets it ({size}); or choose a"
+            " model that sees.",
         )
     if entry.projector is None:
         return MediaUnsupported(
-            title,
+            what,
             f"For that it would need a projector, and none lies beside “{entry.path.name}”.",
-            f"{other.capitalize()}; or put the projector of this model into its folder.",
+            "Choose a model that sees, or put this model’s projector into its folder.",
         )
     return MediaUnsupported(
-        title,
-        f"Its projector, {entry.projector.name}, is not for that, or was left out as memory was"
-        " short when the model was loaded.",
-        f"{other.capitalize()}; or close other programs and load the model again.",
+        what,
+        f"Its projector, {entry.projector.name}, is not for pictures, or there was no memory left"
+        " for it.",
+        "Choose a model that sees; or close other programs and load this one again.",
+    )
+
+
+def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
+    what = f"“{entry.name}” cannot hear sounds, and “{name}” is one."
+    if entry.on_server:
+        return MediaUnsupported(
+            what,
+            "Its server says that this model takes none.",
+            "Choose a model that hears, or leave the sound out.",
+        )
+    if entry.engine == "vllm":
+        return MediaUnsupported(
+            what,
+            "Hearth sends no sounds to vLLM.",
+            "Choose a model that hears in llama.cpp, or leave the sound out.",
+        )
+    if offer is not None:
+        size = amount(offer.size_bytes)
+        return MediaUnsupported(
+            what,
+            "A model hears with a projector, a file of its own, and none is here for this one.",
+            f"Get its projector ({size}), which may be for pictures alone; or choose a model that"
+            " hears.",
+            Action("get_projector", entry.id),
+            terminal=f"`hearth models pull {offer.repo} --projector` gets it ({size}), which may be"
+            " for pictures alone; or choose a model that hears.",
+        )
+    if entry.projector is None:
+        return MediaUnsupported(
+            what,
+            f"For that it would need a projector, and none lies beside “{entry.path.name}”.",
+            "Choose a model that hears, or put this model’s projector into its folder.",
+        )
+    return MediaUnsupported(
+        what,
+        f"Its projector, {entry.projector.name}, is not for sounds, or there was no memory left for"
+        " it.",
+        "Choose a model that hears; or close other programs and load this one again.",
     )

@@ -20,9 +20,16 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def wanted_of(
-    repository: Repository, name: HubName, ref: str, quick: Callable[[int], Verdict]
+    repository: Repository,
+    name: HubName,
+    ref: str,
+    quick: Callable[[int], Verdict],
+    *,
+    projector: bool = False,
 ) -> Wanted:
     """Collect a variant with its drafter, a checkpoint, or one file of its own.
+
+    projector: with the one of the variant, if there is one.
 
     Without a quantisation or a file it is the one recommended. ref: what led to the commit.
     quick: a first verdict on so many bytes. Raises FileNotOnHub.
@@ -40,8 +47,9 @@ def wanted_of(
         files: tuple[RepoFile, ...] = (file,)
         label = f"{repository.id} {file.path}"
     else:
-        drafter = chosen.along_with(variant)
-        files = (*variant.files, drafter) if drafter else variant.files
+        sees = chosen.projector_for(variant) if projector else None
+        beside = (it for it in (chosen.along_with(variant), sees) if it is not None)
+        files = (*variant.files, *beside)
         label = f"{repository.id} {variant.label}"
     return Wanted(repository.id, repository.revision, files, label, _ref(ref, repository))
 

@@ -62,6 +62,7 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         offload_bytes=settings.vllm_offload * 1_000_000_000,
         batched=settings.vllm_batch or None,
         prefix_cache=settings.vllm_prefix_cache,
+        pictures=settings.vllm_pictures,
         depth=(depth or settings.vllm_depth or None) if settings.mtp != "off" else None,
     )
 

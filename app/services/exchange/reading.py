@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
+from app.core.documents import Document
 from app.core.exchange import gpt4all, jan
 from app.core.exchange.found import Broken, FileFound, FoundChat, FoundChats, NotRead, ReadyChat
 from app.core.exchange.recognise import WHOLE_FILE, chats_in, read_each, thread_in
@@ -24,16 +25,33 @@ _TOO_MUCH = "It is too large for the memory; the part before that was read."
 _NOTHING = "It contains no chats that Hearth can read."
 
 
-def read_files(paths: Sequence[Path], cancel: CancelToken) -> Iterator[FileFound]:
-    """Read files one after the other; one that cannot be read stops none of the others."""
+Check = Callable[[Document, CancelToken], Document]
+"""Makes sure of the pictures and sounds of a document that an import brings."""
+
+
+def read_files(
+    paths: Sequence[Path], cancel: CancelToken, check: Check = lambda document, _: document
+) -> Iterator[FileFound]:
+    """Read files one after the other; one that cannot be read stops none of the others.
+
+    Where `check` is given up as it is cancelled, Cancelled is raised.
+    """
     for path in paths:
         if cancel.cancelled:
             return
         try:
-            yield _read(path, cancel)
+            yield _checked(_read(path, cancel), cancel, check)
         except OSError as error:
             why = f"The system says: {error.strerror or error}."
             yield FileFound(path, (), (NotRead(path.name, why),))
+
+
+def _checked(found: FileFound, cancel: CancelToken, check: Check) -> FileFound:
+    chats = (
+        replace(chat, documents=tuple(check(it, cancel) for it in chat.documents))
+        for chat in found.chats
+    )
+    return replace(found, chats=tuple(chats))
 
 
 @dataclass
@@ -84,7 +102,13 @@ def _all_of(path: Path, threads: _Threads, cancel: CancelToken) -> FoundChats:
 def _weight(chat: ReadyChat) -> int:
     """Estimate the bytes that it takes in memory."""
     texts = (text for it in chat.messages for text in (it.text, it.reasoning))
-    return sum(map(getsizeof, texts)) + _OF_A_MESSAGE * (1 + len(chat.messages))
+    media = (it for document in chat.documents for it in _media_of(document))
+    of_messages = _OF_A_MESSAGE * (1 + len(chat.messages))
+    return sum(map(getsizeof, texts)) + sum(map(getsizeof, media)) + of_messages
+
+
+def _media_of(document: Document) -> tuple[str | bytes, ...]:
+    return (document.media, document.text, *(page.data for page in document.pages))
 
 
 def _chats(document: ImportFile, threads: _Threads, within: Path) -> Iterator[ReadyChat | NotRead]:

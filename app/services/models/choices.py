@@ -35,6 +35,7 @@ def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple
             fits(variant),
             variant == best,
             chosen.along_with(variant),
+            chosen.projector_for(variant),
         )
         for variant in repository.variants
     )

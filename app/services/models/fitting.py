@@ -40,6 +40,7 @@ from engines.memory.planner import (
     with_more,
 )
 from engines.models.gguf.header import GgufHeader, read_header
+from engines.models.gguf.projector import read_projector
 from engines.models.pairing import require_pair
 from engines.text import amount
 from engines.types import LoadedModel, LoadPlan
@@ -296,10 +297,13 @@ def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, s
 
 
 def projector_file(path: Path | None) -> ProjectorFile | None:
-    """Describe a projector by its file; None where there is none, or it is gone."""
+    """Describe a projector by its file; None where there is none, or it cannot be read.
+
+    Who loads it says what is wrong with it.
+    """
     try:
-        return ProjectorFile(path, path.stat().st_size) if path is not None else None
-    except OSError:
+        return ProjectorFile(path, read_projector(path).memory_bytes) if path is not None else None
+    except EngineError:
         return None
 
 

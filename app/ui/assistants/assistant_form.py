@@ -9,10 +9,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.core.chats.assistants import LONGEST_NAME, Assistant, Preset
+from app.core.knowledge import DocumentCollection
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.core.settings.resolved import NO_LAYERS, SettingLayers, Source, resolve
 from app.ui.assistants.sampling_form import SamplingForm
+from app.ui.documents.collection_choice import CollectionChoice
 from app.ui.look.theme import GRID
 from app.ui.models.model_box import ModelBox
 from app.ui.widgets.label import Label
@@ -35,6 +37,7 @@ class AssistantForm(Panel):
         settings: Settings,
         models: Sequence[ModelEntry],
         presets: Sequence[Preset],
+        collections: Sequence[DocumentCollection],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(
@@ -56,6 +59,8 @@ class AssistantForm(Panel):
         self._greeting.setAccessibleName(self.tr("Greeting"))
         self._model = ModelBox("assistantModel", self.tr("Default"))
         self._model.show_models(models, assistant.model)
+        self._documents = CollectionChoice("assistantDocuments")
+        self._documents.show_collections(collections, assistant.collections)
         self.sampling = SamplingForm("assistant", self._source)
         self.sampling.changed.connect(self._set)
         self.sampling.preset.connect(self._use)
@@ -73,6 +78,11 @@ class AssistantForm(Panel):
             self._greeting,
         )
         self._add(self.tr("Model"), "", self._model)
+        self._add(
+            self.tr("Documents"),
+            self.tr("Collections that its chats are asked about."),
+            self._documents,
+        )
         self._add(
             self.tr("Its answers"),
             self.tr("Anything not set here follows the model and the settings."),
@@ -122,6 +132,7 @@ class AssistantForm(Panel):
                 greeting=self._greeting.toPlainText().strip(),
                 model=self._model.chosen_model,
                 settings=self._values,
+                collections=self._documents.choice,
             )
         )
 

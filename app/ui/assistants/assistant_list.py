@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.chats.assistants import Assistant
 from app.core.chats.prompts import asked_for, filled, variables
+from app.core.knowledge import DocumentCollection
 from app.core.models.entry import ModelEntry
 from app.presenters.assistants import Assistants
 from app.presenters.settings import SettingsService
@@ -103,7 +104,7 @@ def shortened(text: str) -> str:
 class AssistantList(PartPage):
     """chat(id): the user wants to begin one with this assistant.
 
-    models: lists the models here.
+    models: lists the models here. collections: lists the collections of documents.
     """
 
     chat = Signal(str)
@@ -113,6 +114,7 @@ class AssistantList(PartPage):
         service: Assistants,
         settings: SettingsService,
         models: Callable[[], Sequence[ModelEntry]],
+        collections: Callable[[], Sequence[DocumentCollection]],
         notifier: Notifier,
         parent: QWidget | None = None,
     ) -> None:
@@ -120,6 +122,7 @@ class AssistantList(PartPage):
         self._service = service
         self._settings = settings
         self._models = models
+        self._collections = collections
         self._notifier = notifier
         self._presets = PresetKeeper(service, notifier, self)
         self._form: AssistantForm | None = None
@@ -218,7 +221,11 @@ class AssistantList(PartPage):
     def _edit(self, assistant: Assistant) -> None:
         empty(self._content)
         form = AssistantForm(
-            assistant, self._settings.current, self._models(), self._service.presets()
+            assistant,
+            self._settings.current,
+            self._models(),
+            self._service.presets(),
+            self._collections(),
         )
         form.left.connect(self.show_list, Qt.ConnectionType.QueuedConnection)
         form.saved.connect(self._save, Qt.ConnectionType.QueuedConnection)

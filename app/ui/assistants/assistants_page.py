@@ -30,7 +30,11 @@ class AssistantsPage(QWidget):
         self._chat_settings = presenters.chat_settings
         self.setObjectName("assistantsPage")
         self.assistants = AssistantList(
-            presenters.assistants, presenters.settings, presenters.models.list, notifier
+            presenters.assistants,
+            presenters.settings,
+            presenters.models.list,
+            presenters.collections.all,
+            notifier,
         )
         self.assistants.chat.connect(self._begin_with)
         self.prompts = PromptList(presenters.prompts, notifier)

@@ -8,28 +8,33 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.core.chats.assistants import Assistant, NewChat, Preset
+from app.core.knowledge import DocumentCollection
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import fields
 from app.core.settings.resolved import ResolvedSettings, Source
 from app.ui.assistants.held_setting import HeldSetting
 from app.ui.assistants.sampling_form import SamplingForm
+from app.ui.documents.collection_choice import CollectionChoice
 from app.ui.look.theme import GRID
 from app.ui.models.model_box import ModelBox
 from app.ui.widgets.column_page import ColumnPage
 from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
+from app.ui.widgets.labelled_button import LabelledButton
 
 
 class ChatSettingsPanel(QWidget):
     """Shows what it is given, and says what the user wants.
 
     changed(name, value): None takes it back. model(id or None), assistant(id or None): chosen.
+    collections(tuple of ids or None): chosen; None leaves them to the assistant.
     """
 
     changed = Signal(str, object)
     model = Signal(object)
     assistant = Signal(object)
+    collections = Signal(object)
     close_me = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -51,6 +56,14 @@ class ChatSettingsPanel(QWidget):
         self._models = ModelBox("chatModel", self.tr("Default"))
         self._models.chosen.connect(self.model)
         self._model_source = Label("", "small", name="source-model")
+        self._documents = CollectionChoice("chatDocuments")
+        self._documents.chosen.connect(self.collections)
+        self._documents_source = Label("", "small", name="source-collections")
+        self._leave_documents = LabelledButton(
+            "again", self.tr("Reset"), "take-back-collections", look="link", tone="accent_text"
+        )
+        self._leave_documents.setAccessibleName(self.tr("Reset {0}").format(self.tr("Documents")))
+        self._leave_documents.clicked.connect(lambda: self.collections.emit(None))
         self._prompt = HeldSetting("system_prompt", fields()["system_prompt"], "")
         self._prompt.changed.connect(self.changed)
         column = QVBoxLayout(self)
@@ -62,6 +75,7 @@ class ChatSettingsPanel(QWidget):
         page.column.addWidget(Label(self.tr("For this chat only."), "muted", wrap=True))
         page.column.addLayout(self._titled(self.tr("Assistant"), self._assistants))
         page.column.addLayout(self._titled(self.tr("Model"), self._models, self._model_source))
+        page.column.addLayout(self._titled_documents())
         page.column.addWidget(self._prompt)
         page.column.addWidget(self.sampling)
         page.column.addStretch(1)
@@ -74,7 +88,10 @@ class ChatSettingsPanel(QWidget):
         assistants: Sequence[Assistant],
         models: Sequence[ModelEntry],
         presets: Sequence[Preset],
+        collections: Sequence[DocumentCollection],
+        chosen: Sequence[str],
     ) -> None:
+        """Show what holds in a chat. chosen: the ids of its collections, whoever chose them."""
         self._show_assistants(assistants, own.assistant_id)
         self._models.show_models(models, own.model)
         self._model_source.setText(
@@ -84,8 +101,27 @@ class ChatSettingsPanel(QWidget):
         self._prompt.show_held(
             held.settings.system_prompt, self._source(source), own=source == "chat"
         )
+        self._show_documents(collections, chosen, own)
         self.sampling.show_presets(presets)
         self.sampling.show_held(held)
+
+    def _show_documents(
+        self, collections: Sequence[DocumentCollection], chosen: Sequence[str], own: NewChat
+    ) -> None:
+        self._documents.show_collections(collections, chosen)
+        by_assistant = own.collections is None and bool(chosen)
+        self._documents_source.setText(self._source("assistant") if by_assistant else "")
+        self._leave_documents.setVisible(own.collections is not None)
+
+    def _titled_documents(self) -> QVBoxLayout:
+        column = self._titled(self.tr("Documents"), self._documents)
+        said = QHBoxLayout()
+        said.setSpacing(GRID)
+        said.addWidget(self._documents_source)
+        said.addStretch(1)
+        said.addWidget(self._leave_documents)
+        column.addLayout(said)
+        return column
 
     def _uses(self, held: ResolvedSettings, models: Sequence[ModelEntry]) -> str:
         called = held.settings.model

@@ -51,6 +51,7 @@ class AssistantsController(QObject):
         self._chat.failed.connect(notifier.error)
         presenters.assistants.changed.connect(self.show)
         presenters.settings.changed.connect(self.show)
+        presenters.collections.changed.connect(self.show)
         self.picker.chosen.connect(lambda chosen: self._chat.set_assistant(None, chosen))
         self.picker.show_all.connect(lambda: navigation.go_to("assistants", "assistants"))
 
@@ -64,6 +65,7 @@ class AssistantsController(QObject):
         panel.changed.connect(self._set)
         panel.model.connect(lambda model: chat.set_model(page.chat_id, model))
         panel.assistant.connect(lambda chosen: chat.set_assistant(page.chat_id, chosen))
+        panel.collections.connect(lambda chosen: chat.set_collections(page.chat_id, chosen))
         panel.sampling.changed.connect(self._set)
         panel.sampling.preset.connect(self._use)
         panel.sampling.keep.connect(lambda: self._presets.keep(chat.resolve(page.chat_id).settings))
@@ -88,6 +90,8 @@ class AssistantsController(QObject):
                 assistants.all(),
                 self._chooser.entries(),
                 assistants.presets(),
+                self._presenters.collections.all(),
+                self._chat.collections(chat_id),
             )
         model = self._chat.model(chat_id)
         if model != self._shown_model:

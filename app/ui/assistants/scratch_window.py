@@ -15,6 +15,7 @@ from app.presenters.window import WindowPresenters
 from app.ui.chat.chat_page import ChatPage
 from app.ui.chat.page_actions import page_actions
 from app.ui.chat.text.pictures import Pictures
+from app.ui.desktop.drops import Drops
 from app.ui.desktop.keys import add_actions, give_keys
 from app.ui.look.icons import app_icon
 from app.ui.look.theme import GRID
@@ -91,6 +92,12 @@ class ScratchWindow(QMainWindow):
             self,
             alone=True,
         )
+        edit = self.page.composer.edit
+        drops = Drops(self, [edit, edit.viewport()])
+        drops.files.connect(self.page.files.add)
+        drops.text.connect(edit.insertPlainText)
+        drops.models.connect(self.chooser.take)
+        edit.files.connect(drops.take_files)
         button = ModelButton()
         self.picking = ModelPicking(button, self.chooser, presenters)
         middle = QWidget()

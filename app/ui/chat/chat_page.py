@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -11,6 +12,8 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.chats.answers import AnswerOptions
 from app.core.errors import ChatNotFound
+from app.ui.chat.citations.marks import CitationMarks
+from app.ui.chat.composer.chat_files import ChatFiles
 from app.ui.chat.composer.chat_mtp import ChatMtp
 from app.ui.chat.composer.chat_queue import ChatQueue
 from app.ui.chat.composer.chat_thinking import ChatThinking
@@ -25,6 +28,7 @@ from app.ui.chat.transcript.chat_answers import ChatAnswers
 from app.ui.chat.transcript.fixes import Fixes
 from app.ui.chat.transcript.message_keys import MessageKeys
 from app.ui.chat.transcript.message_ring import MessageRing
+from app.ui.chat.transcript.sent_files import SentFiles
 from app.ui.chat.transcript.transcript import Transcript
 from app.ui.look.scale import scaled
 from app.ui.onboarding.welcome import Welcome
@@ -32,6 +36,7 @@ from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.core.chats.conversation import StoredMessage
+    from app.core.documents import Attachment
     from app.core.settings.fields import Settings
     from app.presenters.answering import Answering
     from app.presenters.chat_settings import ChatSettings
@@ -42,27 +47,39 @@ if TYPE_CHECKING:
     from app.ui.chat.composer.stay_line import StayLine
     from app.ui.chat.engine_badge import EngineBadge
     from app.ui.notify import Notifier
+    from app.ui.viewer.file_viewer import FileViewer
 
 
 _LEAST_FOR_BANNERS = 400
 """Pixels; a page that is lower has room for its messages alone."""
 
 
+@dataclass(frozen=True)
+class _Message:
+    """A message as it is sent."""
+
+    text: str
+    options: AnswerOptions
+    files: tuple[Attachment, ...] = ()
+
+
 @dataclass(eq=False)
 class _Asking:
-    """A question that is being saved. behind: what was sent meanwhile, with its options."""
+    """A question that is being saved. behind: what was sent meanwhile."""
 
-    behind: list[tuple[str, AnswerOptions]] = field(default_factory=list)
+    behind: list[_Message] = field(default_factory=list)
 
 
 class ChatPage(QWidget):
     """shown(chat_id or None): another chat is shown. grown(): a chat has a new question.
+    file_opened(sha256): an attached file is to be looked at.
 
     composer: one that is there already.
     """
 
     shown = Signal(object)
     grown = Signal()
+    file_opened = Signal(str)
 
     def __init__(
         self,
@@ -86,8 +103,7 @@ class ChatPage(QWidget):
         self._badge: EngineBadge | None = None
         self._stay: StayLine | None = None
         self._drafts = chats.drafts
-        self._branches = answering.branches
-        self._waiting = answering.waiting
+        self._answering = answering
         self.welcome = Welcome()
         self.transcript = Transcript(settings.text_size, generation.so_far)
         self.composer = composer or Composer()
@@ -99,8 +115,9 @@ class ChatPage(QWidget):
         self.composer.options.add(chip, chip.fill)
         self.thinking = ChatThinking(switch, answering.thinking, chat_settings, generation, self)
         self.mtp = ChatMtp(chip, chats, generation, settings, notifier.ask, self)
+        self.files = ChatFiles(answering.files, self.composer, notifier, self)
         self.context = ChatContext(
-            self, self.composer, self.transcript, context, generation, chat_settings
+            self, self.composer, self.files, self.transcript, context, generation, chat_settings
         )
         self.answers = ChatAnswers(
             self.transcript,
@@ -118,8 +135,13 @@ class ChatPage(QWidget):
         self.queue = ChatQueue(
             answering.waiting, generation, self.composer, notifier, self.ask_model, self
         )
+        sent = SentFiles(
+            self.transcript, self.files.thumbnails, generation, self.answers.ask_without, self
+        )
+        sent.file_opened.connect(self.file_opened)
         self.keys = MessageKeys(self.transcript, self.composer.focus, self)
         MessageRing(self.transcript, self)
+        self.citations = CitationMarks(self.transcript, answering.citations, notifier, self)
         self._voice = AnswerVoice(generation, self.transcript, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
@@ -147,6 +169,13 @@ class ChatPage(QWidget):
     def chat_id(self) -> str | None:
         return self._chat_id
 
+    @cached_property
+    def viewer(self) -> FileViewer:
+        """The window in which the files of the chat are looked at."""
+        from app.ui.viewer.file_viewer import FileViewer
+
+        return FileViewer(self._answering.viewing, self._notifier, self)
+
     def apply(self, settings: Settings) -> None:
         self.transcript.set_text_size(scaled(settings.text_size))
         self.transcript.set_wrap(settings.code_lines == "wrap")
@@ -167,6 +196,7 @@ class ChatPage(QWidget):
         draft = self._drafts.of(chat_id)
         if self.composer.text != draft:
             self.composer.set_text(draft)
+        self.files.show_chat(chat_id)
         self.reload()
         self.shown.emit(self._chat_id)
 
@@ -175,10 +205,12 @@ class ChatPage(QWidget):
         try:
             path = self._chats.path(self._chat_id) if self._chat_id else ()
         except ChatNotFound:
-            self._chat_id, path = None, ()
+            self._show_none()
+            path = ()
         except UserError as error:
             self._notifier.error(error)
-            self._chat_id, path = None, ()
+            self._show_none()
+            path = ()
         self.mtp.show_chat(self._chat_id)
         self.thinking.show_chat(self._chat_id)
         messages = tuple(self._generation.so_far(message) for message in path)
@@ -190,6 +222,11 @@ class ChatPage(QWidget):
         self.queue.show_chat(self._chat_id)
         self._stack.setCurrentWidget(self.transcript if messages else self.welcome)
         self._show_answering()
+
+    def _show_none(self) -> None:
+        """Show the chat that is not begun yet, as the one that was to be shown is not there."""
+        self._chat_id = None
+        self.files.show_chat(None)
 
     def show_place(self, place: Destination | None) -> None:
         """Show where this chat's text goes, before anything is sent; None: nowhere else."""
@@ -222,22 +259,31 @@ class ChatPage(QWidget):
         if server is not None:
             self._chat_settings.set_model(self._chat_id, server)
 
-    def ask(self, text: str, model: str | None = None) -> None:
+    def ask(self, text: str, model: str | None = None, files: tuple[Attachment, ...] = ()) -> None:
         """Ask, or put it behind what is being written. model: an id; None is the chat's."""
-        options = self._options().changed(model=model)
+        message = _Message(text, self._options().changed(model=model), files)
         if self._asking is not None and self._chat_id is None:
-            self._asking.behind.append((text, options))
+            self._asking.behind.append(message)
         elif self._chat_id is not None and self._is_busy(self._chat_id):
-            self._put_behind(self._chat_id, text, options)
+            self._put_behind(self._chat_id, message)
         else:
             asking = self._expect()
             self._generation.ask(
                 self._chat_id,
                 text,
-                options,
+                message.options,
                 lambda question: self._saved(asking, question),
-                lambda error: self._refused(asking, text, error),
+                lambda error: self._refused(asking, message, error),
+                files,
             )
+
+    def _send(self, text: str, model: str | None) -> None:
+        """Ask what was written, with the files that stand at it."""
+        chat_id = self._chat_id
+        files = self.files.take()
+        self.ask(text, model, files)
+        if files:
+            self.files.sent(chat_id)
 
     def ask_model(self, model: str) -> None:
         """Send what is written to another model than the chat's."""
@@ -249,19 +295,24 @@ class ChatPage(QWidget):
 
     def _connect(self) -> None:
         self.composer.changed.connect(lambda: self._drafts.keep(self._chat_id, self.composer.text))
-        self.composer.send.connect(self.ask)
+        self.composer.send.connect(self._send)
+        self.files.file_opened.connect(self.file_opened)
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())
-        self.welcome.suggested.connect(self.ask)
+        self.welcome.suggested.connect(lambda text: self.ask(text))  # noqa: PLW0108 - takes more
+        self.citations.opened.connect(
+            lambda it: self.viewer.show_file(it.document, it.name, it.spans)
+        )
         self.transcript.link.connect(self._notifier.ask_to_open)
         self.transcript.copied.connect(self._notifier.say_copied)
         self.answers.asking.connect(self._expect)
         self.answers.refused.connect(self._expect_no_more)
         self.answers.pin.connect(self.context.pin)
         self.answers.fix.connect(self.fixes.do)
-        self._branches.switched.connect(self._show_path)
-        self._branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
-        self._branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
+        branches = self._answering.branches
+        branches.switched.connect(self._show_path)
+        branches.removed.connect(lambda it: self._show_path(it.chat_id, it.message_id))
+        branches.edited.connect(lambda it: self._show_path(it.chat_id, it.id))
         generation = self._generation
         generation.asked.connect(self._asked)
         generation.begun.connect(self._begun)
@@ -281,10 +332,16 @@ class ChatPage(QWidget):
 
     def _is_busy(self, chat_id: str) -> bool:
         """Whether a message has to wait: what comes before it is not all asked and answered."""
-        return self._is_answering() or self._waiting.is_sending(chat_id)
+        return self._is_answering() or self._answering.waiting.is_sending(chat_id)
 
-    def _put_behind(self, chat_id: str, text: str, options: AnswerOptions) -> None:
-        self._waiting.add(chat_id, text, options, lambda error: self._refused(None, text, error))
+    def _put_behind(self, chat_id: str, message: _Message) -> None:
+        self._answering.waiting.add(
+            chat_id,
+            message.text,
+            message.options,
+            lambda error: self._refused(None, message, error),
+            message.files,
+        )
 
     def _show_answering(self) -> None:
         self.composer.set_answering(self._is_answering())
@@ -316,14 +373,15 @@ class ChatPage(QWidget):
 
     def _saved(self, asking: _Asking, question: StoredMessage) -> None:
         self._adopt(asking, question)
-        for text, options in asking.behind:
-            self._put_behind(question.chat_id, text, options)
+        for message in asking.behind:
+            self._put_behind(question.chat_id, message)
 
     def _adopt(self, asking: _Asking, question: StoredMessage) -> None:
         """The chat that is shown is the one which a question has begun, unless one has left it."""
         if asking is self._asking and self._chat_id is None:
             self._chat_id = question.chat_id
             self._drafts.adopt(question.chat_id)
+            self.files.adopt(question.chat_id)
             self.mtp.adopt(question.chat_id)
             self.thinking.show_chat(question.chat_id)
             self.context.adopt(question.chat_id)
@@ -337,7 +395,7 @@ class ChatPage(QWidget):
         if question.chat_id == self._chat_id:
             self._stack.setCurrentWidget(self.transcript)
             known = [it.id for it in self.transcript.messages]
-            if question.id not in known[-2:] and self._branches.is_shown(question):
+            if question.id not in known[-2:] and self._answering.branches.is_shown(question):
                 if question.parent_id in (None, *known):
                     self.transcript.replace_from(question)
                 else:
@@ -351,7 +409,7 @@ class ChatPage(QWidget):
         view = self.transcript.view_of(answer.id)
         if view is not None:
             view.show_answer(answer)
-        elif self._branches.is_shown(answer):
+        elif self._answering.branches.is_shown(answer):
             self.transcript.replace_from(answer)
         self._stream.begin(answer.id, self._server)
         self.answers.refresh(self._chat_id)
@@ -360,11 +418,13 @@ class ChatPage(QWidget):
     def _ended(self, _answer: StoredMessage) -> None:
         self._show_answering()
 
-    def _refused(self, asking: _Asking | None, text: str, error: Exception) -> None:
+    def _refused(self, asking: _Asking | None, message: _Message, error: Exception) -> None:
         if asking is self._asking:
             self._asking = None
-        behind = [it for it, _ in asking.behind] if asking is not None else []
-        self.composer.set_text("\n".join(filter(None, [text, *behind, self.composer.text])))
+        unsent = [message, *(asking.behind if asking is not None else [])]
+        texts = [*(it.text for it in unsent), self.composer.text]
+        self.composer.set_text("\n".join(filter(None, texts)))
+        self.files.put_back([file for it in unsent for file in it.files])
         self._show_answering()
         self._notifier.error(error)
 

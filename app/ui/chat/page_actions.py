@@ -29,6 +29,7 @@ def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
         "message_above": lambda: page.keys.step(-1),
         "message_below": lambda: page.keys.step(1),
         "focus_composer": page.composer.focus,
+        "attach_files": page.files.choose,
     }
 
 

@@ -10,9 +10,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.network.connections import LoggedConnection, Purpose
 from app.core.network.traffic import Traffic
-from app.ui.look.format import day, size
-
-_KB = 1000
+from app.ui.look.format import day, small_size
 
 
 def _tr(text: str) -> str:
@@ -67,14 +65,6 @@ def as_text(connections: Sequence[LoggedConnection]) -> str:
     """A table that a spreadsheet reads: columns apart by tabs."""
     lines = [heads(), *(cells(it) for it in connections)]
     return "\n".join("\t".join(line) for line in lines) + "\n"
-
-
-def small_size(count: int) -> str:
-    if count < _KB:
-        return _tr("{0} B").format(count)
-    if count < _KB * _KB:
-        return _tr("{0} kB").format(f"{count / _KB:.0f}")
-    return size(count)
 
 
 def summary(found: Traffic | None) -> str:

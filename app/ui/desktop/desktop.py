@@ -71,7 +71,7 @@ class Desktop(QObject):
             self._tray,
             self,
         )
-        self.drops = Drops(window, [edit, edit.viewport()], take_chats, notifier)
+        self.drops = Drops(window, [edit, edit.viewport()], take_chats)
         self._connect()
         self._apply(self._settings.current)
         presenters.bus.open()
@@ -174,6 +174,7 @@ class Desktop(QObject):
         presenters.global_shortcut.pressed.connect(self.quick_ask)
         self.drops.models.connect(self._chooser.take)
         self.drops.text.connect(self._write)
+        self._edit.files.connect(self.drops.take_files)
         self.destroyed.connect(presenters.global_shortcut.close)
 
     def _apply(self, settings: Settings) -> None:

@@ -86,6 +86,13 @@ class EngineSwitchController(QObject):
                 self._navigation.go_to("engines", "vllm")
             case "open_settings":
                 self._navigation.show_settings(str(value))
+            case "get_projector":
+                if (entry := self._entry(str(value))) is not None:
+                    self._presenters.discover.get_projector(
+                        entry,
+                        lambda _: self._navigation.go_to("models", "downloads"),
+                        self._notifier.error,
+                    )
             case "enter_key":
                 from app.ui.servers.key_dialog import ask_for_key
 

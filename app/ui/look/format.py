@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 GB = 1_000_000_000
+_KB = 1_000
 
 
 def locale() -> QLocale:
@@ -33,6 +34,17 @@ def size(count: int) -> str:
         return f"{count / 1_000_000:.0f} MB"
     amount = count / GB
     return f"{figure(amount, 1 if amount < 10 else 0)} GB"
+
+
+def small_size(count: int) -> str:
+    """Bytes in the unit that fits, of what may be small: 120 B, 4 kB, 2.1 MB, 940 MB."""
+    if count < _KB:
+        return QCoreApplication.translate("format", "{0} B").format(count)
+    if count < _KB * _KB:
+        return QCoreApplication.translate("format", "{0} kB").format(f"{count / _KB:.0f}")
+    if count < 10 * _KB * _KB:
+        return f"{figure(count / _KB / _KB, 1)} MB"
+    return size(count)
 
 
 def day(seconds: float) -> str:

@@ -97,6 +97,10 @@ QPushButton[look="segment"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="row"] {{ text-align: left; border-radius: 12px; padding: 0; }}
 QPushButton[look="row"]:checked {{ background: {t.accent_soft}; border: 1px solid {t.accent}; }}
 QPushButton[look="row"]:focus {{ border: 2px solid {t.accent}; }}
+QPushButton[look="face"] {{ background: transparent; border: 1px solid transparent;
+    text-align: left; border-radius: {RADIUS}px; padding: 0; }}
+QPushButton[look="face"]:hover {{ background: {t.hover}; }}
+QPushButton[look="face"]:focus {{ border: 1px solid {t.accent}; }}
 QPushButton[look="key"] {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.edge};
     border-radius: 5px; padding: 2px {GRID}px; min-height: 18px; font-size: {SMALL}px; }}
 QPushButton[look="key"]:hover {{ background: {t.hover}; }}
@@ -214,6 +218,9 @@ QFrame[look="toast"] {{ background: {t.raised}; border: 1px solid {t.line};
     border-radius: {RADIUS + 2}px; }}
 QFrame[look="fold"] {{ background: {t.side}; border: 1px solid {t.line};
     border-radius: {RADIUS}px; }}
+QFrame[look="fileChip"] {{ background: {t.base}; border: 1px solid {t.line};
+    border-radius: {RADIUS}px; }}
+QFrame[look="bubble"] QFrame[look="fileChip"] {{ background: {t.raised}; }}
 QFrame[look="ring"] {{ background: {t.accent}; border: 0; border-radius: 1px; }}
 QFrame[look="line"] {{ background: {t.line}; border: 0; max-height: 1px; min-height: 1px; }}
 """

@@ -58,6 +58,7 @@ class Theme:
     use_compute: str
     use_drafter: str
     use_projector: str
+    use_files: str
     syntax_keyword: str
     syntax_string: str
     syntax_number: str
@@ -94,6 +95,7 @@ LIGHT = Theme(
     use_compute="#7d52a8",
     use_drafter="#2f7d5b",
     use_projector="#9c7600",
+    use_files="#a83a76",
     syntax_keyword="#8b2fa3",
     syntax_string="#2f6b2b",
     syntax_number="#9a4a00",
@@ -130,6 +132,7 @@ DARK = Theme(
     use_compute="#c49be8",
     use_drafter="#7fc29b",
     use_projector="#e0c850",
+    use_files="#ea92bd",
     syntax_keyword="#d79be8",
     syntax_string="#9ccc8f",
     syntax_number="#f0b27a",

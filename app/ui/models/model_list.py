@@ -475,7 +475,7 @@ def _detail(entry: ModelEntry, facts: ListedFacts | None) -> str:
 
 
 def _chips(facts: ListedFacts | None) -> Iterator[str]:
-    """What it can do; the app itself does not see pictures yet, so none says that it does."""
+    """What it can do."""
     if facts is None:
         return
     if facts.problem:
@@ -491,6 +491,10 @@ def _chips(facts: ListedFacts | None) -> Iterator[str]:
         yield _tr("choices", "Thinks")
     if facts.can and "tools" in facts.can:
         yield _tr("choices", "Tools")
+    if facts.can and "sees" in facts.can:
+        yield _tr("choices", "Sees")
+    if facts.can and "hears" in facts.can:
+        yield _tr("choices", "Hears")
 
 
 def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:

@@ -38,6 +38,12 @@ class FlowRow(QWidget):
         self._widgets.append(widget)
         self.updateGeometry()
 
+    def remove(self, widget: QWidget) -> None:
+        """Take a widget away; whoever has it deletes it."""
+        self._widgets.remove(widget)
+        widget.hide()
+        self.updateGeometry()
+
     def heightForWidth(self, width: int) -> int:
         margins = self.contentsMargins()
         lines = self._lines(width - margins.left() - margins.right())

@@ -15,6 +15,8 @@ from app.presenters.chats import Chats
 from app.ui.window.frame import WindowFrame
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from app.core.chats.conversation import StoredMessage
     from app.core.models.downloads import Download
     from app.core.models.entry import ModelEntry
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from app.ui.chat.chat_page import ChatPage
     from app.ui.chat.guide_banner import GuideBanner
     from app.ui.desktop.desktop import Desktop
+    from app.ui.documents.chat_collections import ChatCollections
     from app.ui.engines.switch_controller import EngineSwitchController
     from app.ui.exchange.importer import Importer
     from app.ui.models.chooser import ModelChooser
@@ -70,6 +73,7 @@ class MainWindow(WindowFrame):
     notices: DownloadNotices
     assistants: AssistantsController
     scratch: ScratchController
+    documents: ChatCollections
     prompts: PromptUse
     desktop: Desktop
 
@@ -207,6 +211,7 @@ class MainWindow(WindowFrame):
     def _make_controllers(self, report: Report) -> None:
         from app.ui.assistants.controller import AssistantsController
         from app.ui.assistants.scratch_controller import ScratchController
+        from app.ui.documents.chat_collections import ChatCollections
         from app.ui.prompts.prompt_use import PromptUse
         from app.ui.window.download_notices import DownloadNotices
         from app.ui.window.hit_opening import HitOpening
@@ -215,6 +220,9 @@ class MainWindow(WindowFrame):
         self.notices = DownloadNotices(presenters.downloads, self.notifier, page.isVisible, self)
         self.assistants = AssistantsController(page, self.chooser, presenters, self.notifier, self)
         self.scratch = ScratchController(self, presenters, self.chooser, self.switching, report)
+        self.documents = ChatCollections(
+            page, presenters.collections, presenters.chat_settings, self
+        )
         self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
         page.composer.add_to_menu(self.prompts.fill)
         page.thinking.changed.connect(self._suggest)
@@ -290,6 +298,11 @@ class MainWindow(WindowFrame):
         """Let the user write a message."""
         self.uncover_page()
         self.page.composer.focus()
+
+    def _attach(self, paths: Sequence[Path]) -> None:
+        """Put files that were dropped or pasted at the message."""
+        self.go_to_chat()
+        self.page.files.add(paths)
 
     def new_chat(self) -> None:
         self.open_chat(None)
@@ -499,6 +512,7 @@ class MainWindow(WindowFrame):
             "insert_prompt": self.prompts.open,
             "chat_settings": self.assistants.toggle_panel,
             "scratch_chat": self.scratch.open,
+            "chat_documents": self.documents.open_menu,
             "show_shortcuts": self.show_shortcuts,
             "toggle_offline": self.online.toggle,
             "show_palette": self.desktop.show_palette,
@@ -520,6 +534,7 @@ class MainWindow(WindowFrame):
         presenters = self.presenters
         self._connect_chats()
         self._connect_models()
+        self.desktop.drops.files.connect(self._attach)
         self.sidebar.page.connect(self.go_to)
         self.sidebar.settings.connect(self.show_settings)
         self.sidebar.scratch.connect(self.scratch.open)

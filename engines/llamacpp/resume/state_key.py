@@ -5,16 +5,14 @@ from __future__ import annotations
 import ctypes
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from engines.llamacpp.context import Context
+from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.records import StateKey
 from engines.types import LoadPlan
-
-_SAMPLE: Final = 64 << 10
-_SAMPLES: Final = 16
 
 
 def state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey:
@@ -50,25 +48,6 @@ def adapted_key(key: StateKey, adapter: Path) -> StateKey:
     digest = blake2b(f"{key.digest}\n{file_identity(adapter)}\n".encode(), digest_size=16)
     place = blake2b(where, digest_size=16).hexdigest()
     return StateKey(place, key.build, digest.hexdigest())
-
-
-def file_identity(path: Path) -> str:
-    """Hash enough of a model file to tell it from another; takes milliseconds.
-
-    Its size and the time of its last change would do, but for tools that put the old time back:
-    so 16 samples from the first byte to the last are in it as well. Other weights differ in
-    nearly every block, other metadata in the first.
-    """
-    from hashlib import blake2b
-
-    digest = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        status = os.fstat(file.fileno())
-        last = max(0, status.st_size - _SAMPLE)
-        for number in range(_SAMPLES):
-            file.seek(last * number // (_SAMPLES - 1))
-            digest.update(file.read(_SAMPLE))
-    return f"{status.st_size} {status.st_mtime_ns} {digest.hexdigest()}"
 
 
 def _is_stretched(api: Any, model: Model, context: int) -> bool:

@@ -22,6 +22,7 @@ _ASSIGNED: Final = re.compile(r"^load_tensors: layer +(\d+) assigned to device (
 _MODEL: Final = "llama_model_loader: loaded meta data"
 _CONTEXT: Final = "llama_context: constructing llama_context"
 _RESERVED: Final = "sched_reserve: reserve took"
+_PROJECTOR: Final = "reserve_compute_meta:"
 _MAPPED: Final = "_Mapped"
 
 
@@ -67,6 +68,8 @@ def read_account(lines: Iterable[str]) -> Account:
         # Of two contexts it could not be told which of them was changed, and plans its memory anew.
         reserved = reserved or line.startswith(_RESERVED)
         part = drafter if models > 1 or contexts > 1 else model
+        if line.startswith(_PROJECTOR):
+            continue  # of a projector, whose weights are named nowhere either
         if found := _BUFFER.match(line):
             name, kind, size = found[1], found[2], round(float(found[3]) * _MIB)
             if reserved and kind == "compute":

@@ -13,6 +13,7 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
 from engines.llamacpp.context import AbortFlag, Context
+from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.model import Model, load_weights
 from engines.llamacpp.mtp import (
     BlockDrafter,
@@ -25,7 +26,6 @@ from engines.llamacpp.mtp import (
 )
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.native_state import NativeState
-from engines.llamacpp.resume.state_key import file_identity
 from engines.llamacpp.speculative.draft_context import (
     BlockContext,
     DraftContext,

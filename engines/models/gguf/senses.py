@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import Final
 
-from engines.models.gguf.reader import MAGIC, BadGguf, read_start
+from engines.models.gguf.reader import ARCHITECTURE, MAGIC, BadGguf, read_start
 from engines.types import Ability
 
 _LOOK: Final = 128 << 10
@@ -28,6 +28,8 @@ def senses(projector: Path | None) -> tuple[Ability, ...]:
     try:
         _, values = read_start(io.BytesIO(start), len(start))
     except BadGguf:
+        return ()
+    if ARCHITECTURE not in values:
         return ()
     found: list[Ability] = []
     # The first projectors there were said nothing, and were for pictures.

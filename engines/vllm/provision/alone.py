@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.locks import try_lock
 from engines.private import make_private_folder, private
 
 _LOOK_S = 0.2
@@ -25,27 +25,11 @@ def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Itera
     """
     make_private_folder(root)
     with open(root / "lock", "a", opener=private) as file:
-        if not _lock(file.fileno()):
+        if not try_lock(file.fileno()):
             waiting()
-            while not _lock(file.fileno()):
+            while not try_lock(file.fileno()):
                 if cancel.cancelled:
                     raise Cancelled
                 time.sleep(_LOOK_S)
         os.set_inheritable(file.fileno(), True)
         yield file.fileno()
-
-
-def _lock(descriptor: int) -> bool:
-    """Try to lock; False when another holds it."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make(knowledge: intents.Knowledge, options: argparse.Namespace) -> None:
     """Train both networks and write them to `options.out` in both formats."""
-    source = DialogueSource(knowledge, Patterns(HERE / "patterns"), options.seed)
+    source = DialogueSource(knowledge, Patterns(HERE / "patterns"), options.seed, options.prefer)
     vocabulary, start, peak = beginning(knowledge, source, options.start_from)
     encoder = Encoder(vocabulary, Random(options.seed))
     source.use(taught(knowledge, source))
@@ -71,9 +71,12 @@ def make(knowledge: intents.Knowledge, options: argparse.Namespace) -> None:
         answering = start or target.new_model(shapes.target_config(*special))
         target.train(answering, source, encoder, budget, peak, options.compile, say)
         budget = Budget(options.minutes * DRAFTER_SHARE)
-        drafting = drafter.train(
-            shapes.drafter_config(*special), answering, source, encoder, budget, say
+        drafting = (
+            drafter.trained_model(options.start_from / "safetensors" / "drafter")
+            if options.start_from
+            else drafter.new_model(shapes.drafter_config(*special))
         )
+        drafter.train(drafting, answering, source, encoder, budget, say)
         for model, folder, gguf, name in (
             (answering, "target", "starter.gguf", "Hearth guide"),
             (drafting, "drafter", "starter-mtp.gguf", "Hearth guide drafter"),
@@ -121,6 +124,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--llama-source", type=Path, help="unpacked llama-cpp-python source")
     parser.add_argument(
         "--start-from", type=Path, metavar="DIR", help="train an earlier result, in DIR, further"
+    )
+    parser.add_argument(
+        "--prefer",
+        nargs="+",
+        default=(),
+        metavar="INTENT",
+        help="ask more about these at first, such as new ones after --start-from",
     )
     parser.add_argument("--evaluate", action="store_true", help="only measure what is in --out")
     parser.add_argument(

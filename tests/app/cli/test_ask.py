@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from app.store.folder import DataFolder
 from engines.types import MtpReport
 from tests.app.cli.conftest import Hearth
 from tests.app.documents.made_documents import locked_pdf, pdf
+from tests.support.made_media import two_colours, with_metadata, written
+from tests.support.made_senses import qwen3vl_projector, write_qwen3vl
 from tests.support.scripted import NO_DRAFTS, ScriptedEngine
 
 RUNS = MtpReport("auto", True, "MTP on: 2 tokens ahead", "drafter", 2, 120, 81, 1.4, 1.5)
@@ -216,6 +219,84 @@ def test_a_file_that_cannot_be_read_asks_nothing(
 def test_a_scan_is_told(hearth: Hearth, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hearth("ask", "Hi", "--file", str(pdf(tmp_path / "a.pdf", [[]])))
     assert "a.pdf is a scan" in capsys.readouterr().err
+
+
+@pytest.fixture
+def seeing(tmp_path: Path) -> Path:
+    """A model with its projector beside it."""
+    folder = tmp_path / "seeing"
+    folder.mkdir()
+    qwen3vl_projector(folder / "mmproj-model.gguf")
+    return write_qwen3vl(folder / "model.gguf")
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(written(two_colours(), "JPEG", exif=with_metadata()))
+    return path
+
+
+@pytest.mark.parametrize("option", ["--image", "--file"])
+def test_a_picture_goes_with_the_question(
+    hearth: Hearth,
+    engine: ScriptedEngine,
+    seeing: Path,
+    photo: Path,
+    capsys: pytest.CaptureFixture[str],
+    option: str,
+) -> None:
+    engine.says = {"sees": True}
+    assert hearth("ask", "What is it?", option, str(photo), "--model", str(seeing), "--json") == 0
+    (plan,) = engine.plans
+    assert plan.projector == seeing.with_name("mmproj-model.gguf")
+    (question,) = engine.requests[-1].messages
+    assert question.text == "What is it?"
+    assert [it.kind for it in question.media] == ["image"]
+    assert b"SecretMaker" not in question.media[0].data
+    said = json.loads(capsys.readouterr().out)
+    assert [(it["name"], it["width"], it["height"]) for it in said["files"]] == [
+        ("photo.jpg", 60, 40)
+    ]
+    assert [it["origin"] for it in said["sources"]] == ["picture"]
+
+
+def test_a_model_without_a_projector_is_not_asked_about_a_picture(
+    hearth: Hearth, engine: ScriptedEngine, photo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hearth("ask", "What is it?", "--image", str(photo), "--json") == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "media"
+    assert "it would need a projector" in error["why"]
+    assert engine.requests == []
+
+
+def test_a_model_in_this_process_looks_at_a_picture(
+    seeing: Path, photo: Path, tmp_path: Path
+) -> None:
+    words = ("ask", "What?", "--image", str(photo), "--model", str(seeing), "--max-tokens", "4")
+    ended = subprocess.run(
+        [sys.executable, "-m", "app", "--data-dir", str(tmp_path / "data"), "--json", *words],
+        capture_output=True,
+        check=True,
+    )
+    said = json.loads(ended.stdout)
+    assert said["usage"]["completion_tokens"] == 4
+    assert said["sources"][0]["origin"] == "picture"
+
+
+def test_the_list_says_which_models_see(
+    hearth: Hearth, seeing: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hearth("models", "import", str(seeing)) == 0
+    capsys.readouterr()
+    assert hearth("models", "list", "--json") == 0
+    listed = {it["id"]: it for it in json.loads(capsys.readouterr().out)}
+    assert (listed["model"]["vision"], listed["model"]["audio"]) == (True, False)
+    assert not listed["starter"]["vision"]
+    assert listed["model"]["files"] == ["model.gguf", "mmproj-model.gguf"]
+    assert hearth("models", "fit", "model", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["parts"]["projector"] > 0
 
 
 def test_a_save_that_fails_at_the_end_is_one_value_with_the_answer_in_it(

@@ -17,6 +17,7 @@ from app.documents.limits import Limits
 from app.documents.reader import DocumentReader
 from engines.cancel import CancelToken
 from tests.app.documents import made_documents as made
+from tests.support import made_media as media
 
 
 def read(path: Path) -> Document:
@@ -109,6 +110,28 @@ def test_the_first_pages_of_a_scan_are_kept_as_pictures(tmp_path: Path) -> None:
         picture = Image.open(io.BytesIO(page.data), formats=["JPEG"])
         assert picture.size == (page.width, page.height)
         assert 9_000 < page.width * page.height < 11_000
+
+
+def test_a_docx_of_pictures_alone_is_a_scan(tmp_path: Path) -> None:
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"
+    shown = {
+        f"word/media/image{number}.png": media.written(media.two_colours(10 + number), "PNG")
+        for number in (10, 9)
+    } | {"word/media/image1.emf": b"no picture that is read"}
+    rels = "".join(
+        f'<Relationship Id="r{at}" Type="{relation}" Target="{name.removeprefix("word/")}"/>'
+        for at, name in enumerate(shown)
+    )
+    parts = {
+        "word/document.xml": f'<w:document xmlns:w="{made.W}"><w:body><w:p/></w:body></w:document>',
+        "word/_rels/document.xml.rels": f'<Relationships xmlns="{made.RELATIONS}">{rels}'
+        "</Relationships>",
+    }
+    document = read(made.archive(tmp_path / "a.docx", parts | shown))
+    assert document.is_scan
+    assert [(it.number, it.width) for it in document.pages] == [(1, 19), (2, 20)]
+    text = read(made.docx(tmp_path / "b.docx", made.paragraph("Words")))
+    assert not text.scanned
 
 
 def test_a_page_that_is_a_picture_is_told_among_others(tmp_path: Path) -> None:

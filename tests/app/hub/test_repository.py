@@ -198,6 +198,7 @@ def test_repositories_that_people_use(
     choice = choose(files("README.md", ".gitattributes", "config.json", *paths), repo)
     assert labels(choice) == said
     assert path(choice.along_with(choice.variants[0])) == drafter
+    assert path(choice.projector_for(choice.variants[0])) == projector
     assert projector not in {file.path for it in choice.variants for file in it.files}
     assert not choice.left_out
 

@@ -10,16 +10,20 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.errors import HubUnreadable, KeyringBroken, NoConnection
+from app.core.models.catalogue import load_catalogue
 from app.core.models.downloads import Download
+from app.core.models.entry import ModelEntry
 from app.core.models.hub import Query
 from app.core.models.offers import Beside, Offer, Opened
 from app.core.network.secret import SecretStatus
 from app.presenters.discover import Discover
 from app.presenters.settings import SettingsService
 from app.presenters.tasks import Tasks
+from app.services.models.projectors import Projectors
 from app.services.tokens import Tokens
 from app.store.secrets import Secrets
 from app.store.settings_file import SettingsFile
+from app.wiring.shipped import CATALOGUE
 from engines.hardware import Cpu, Gpu, Hardware, Memory
 from tests.support.outcomes import outcome
 from tests.support.scripted_hub import (
@@ -59,6 +63,7 @@ def parts(qtbot: QtBot, tmp_path: Path) -> Iterator[Parts]:
         lambda: COMPUTER,
         lambda: "https://hub.example",
         tmp_path / "headers",
+        Projectors(lambda: load_catalogue(CATALOGUE.read_text(encoding="utf-8")), lambda: hub),
         tasks,
     )
     yield Parts(discover, hub, queue, tokens, qtbot)
@@ -120,6 +125,24 @@ def test_an_offer_brings_what_its_repository_has_of_it(parts: Parts) -> None:
         "small-7b-Q4_K_M.gguf",
         "mtp-small-7b-Q8_0.gguf",
     ]
+
+
+def test_an_offer_brings_its_projector_where_that_is_asked_for(parts: Parts) -> None:
+    outcome(
+        parts.qtbot,
+        lambda done, failed: parts.discover.get_offer(OFFER, done, failed, projector=True),
+    )
+    (download,) = parts.queue.items
+    assert [it.path for it in download.wanted.files][-1] == "mmproj-small-7b-F16.gguf"
+
+
+def test_the_projector_of_a_model_that_is_here_is_got_alone(parts: Parts) -> None:
+    entry = ModelEntry(
+        "small", "Small", Path("small-7b-Q4_K_M.gguf"), repo=SMALL.id, file="small-7b-Q4_K_M.gguf"
+    )
+    outcome(parts.qtbot, lambda done, failed: parts.discover.get_projector(entry, done, failed))
+    (download,) = parts.queue.items
+    assert [it.path for it in download.wanted.files] == ["mmproj-small-7b-F16.gguf"]
 
 
 def with_drafter(pattern: str) -> Offer:

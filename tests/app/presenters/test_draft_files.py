@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,7 +55,8 @@ def test_files_are_read_and_stand_there_in_another_run(at: Desk, tmp_path: Path)
     at.wait_until_saved()
     one.unlink()
     database = at.services.database
-    again = DraftFiles(DraftStore(database), Documents(DocumentReader(), None), at.tasks)
+    documents = Documents(DocumentReader(), None)
+    again = DraftFiles(DraftStore(database), DocumentStore(database), documents, at.tasks)
     assert [it.attachment for it in again.of(None)] == list(at.files.attachments(None))
     hashes = [it.sha256 for it in at.files.attachments(None)]
     assert DocumentStore(database).hashes() == set(hashes)
@@ -96,17 +98,23 @@ class _Waiting:
     """Reads nothing until it is cancelled."""
 
     def __init__(self) -> None:
+        self.begun = threading.Event()
         self.cancelled = 0
 
     def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
+        self.begun.set()
         self.cancelled += cancel.wait(30)
         raise Cancelled
 
 
 def test_reading_is_cancelled_by_taking_the_file_away(at: Desk, tmp_path: Path) -> None:
     reader = _Waiting()
-    files = DraftFiles(DraftStore(at.services.database), Documents(reader, None), at.tasks)
+    database = at.services.database
+    files = DraftFiles(
+        DraftStore(database), DocumentStore(database), Documents(reader, None), at.tasks
+    )
     files.add(None, [tmp_path / "a.txt", tmp_path / "b.txt"])
+    at.qtbot.waitUntil(reader.begun.is_set)
     for it in files.of(None):
         files.remove(None, it.id)
     assert files.of(None) == ()
@@ -186,7 +194,8 @@ def test_another_wording_keeps_the_files_or_goes_without_one(at: Desk, tmp_path:
 
 def test_a_chat_of_which_nothing_is_kept_has_no_copies(at: Desk, tmp_path: Path) -> None:
     database = MemoryDatabase()
-    files = DraftFiles(DraftStore(database), Documents(DocumentReader(), None), at.tasks)
+    documents = Documents(DocumentReader(), None)
+    files = DraftFiles(DraftStore(database), DocumentStore(database), documents, at.tasks)
     files.add(None, [text(tmp_path, "a.txt", "One")])
     at.qtbot.waitUntil(lambda: bool(files.attachments(None)))
     at.wait_until_saved()

@@ -17,11 +17,18 @@ from app.core.network.connections import LoggedConnection
 from app.core.network.servers import ServerProfile
 from app.store.folders import new_folder
 from app.wiring.app import App
+from engines.cancel import CancelToken
 from engines.types import MtpReport
 from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf
 from tests.support.scripted_hub import GB, ScriptedHub, repository
 
 HOUR: Final = 3600.0
+
+_INVOICE: Final = "An invoice for electricity in the second quarter, to be paid within 14 days."
+_LEASE: Final = (
+    "The lease ends on 31 March 2027. The tenant may end it earlier with three months’ notice in "
+    "writing, to be sent to the landlord’s address as given in section 2."
+)
 
 RICH: Final = """\
 Yes: keep a running total and the count, and divide at the end. One pass is enough.
@@ -126,6 +133,7 @@ def fill(hearth: App, data: Path) -> None:
     _chats(hearth)
     _connections(hearth)
     _downloads(hearth)
+    _collections(hearth, data)
     for name, address in (("team", "https://ai.example.org:8000"), ("near", "127.0.0.1:11434")):
         hearth.servers.save(ServerProfile("", name, address), None)
 
@@ -229,6 +237,21 @@ def _connections(hearth: App) -> None:
     file = replace(first, purpose="download a model", host="cdn.example.org", received=5 * GB)
     for one in (first, file, replace(first, result="refused", received=0)):
         hearth.ledger.add(one)
+
+
+def _collections(hearth: App, data: Path) -> None:
+    """Two collections: one that is read, with a file that cannot be, and one that is not begun."""
+    folder = data / "Household papers"
+    folder.mkdir()
+    for number in range(1, 13):
+        (folder / f"invoice-{number:02}.txt").write_text(f"{_INVOICE} Number {number}.\n" * 12)
+    (folder / "lease.md").write_text(f"# Term and notice\n\n{_LEASE}")
+    (folder / "scan of the receipt for the repair of the heating.pdf").write_bytes(b"%PDF-1.7\nx")
+    knowledge = hearth.knowledge
+    knowledge.add(knowledge.create("Household papers").id, [folder])
+    for _ in knowledge.work(CancelToken()):
+        pass
+    knowledge.create("Manuals of all the machines in the second hall, with their supplements")
 
 
 def _downloads(hearth: App) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, QPoint
 from PySide6.QtGui import QAction
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QMenu,
     QPlainTextEdit,
+    QTableView,
     QWidget,
 )
 
@@ -25,6 +27,7 @@ from app.core.settings.fields import Settings
 from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.chat.composer.mtp_chip import MtpChip
 from app.ui.desktop.quick_ask import QuickAsk
+from app.ui.documents.documents_page import DocumentsPage
 from app.ui.engines.client_dialog import ClientDialog
 from app.ui.models.discover.token_question import TokenQuestion
 from app.ui.servers.key_dialog import ask_for_key
@@ -404,6 +407,101 @@ def nothing_found(house: House) -> QWidget:
     click(house, "hubSearchButton")
     house.until("nothingFound")
     return house.window
+
+
+def documents(house: House) -> QWidget:
+    """The list of collections, with how they are searched."""
+    house.do("show_documents")
+    house.until("searchKind")
+    house.until_calm()
+    return house.window
+
+
+def all_documents(house: House) -> None:
+    if house.has("collectionPage"):
+        click(house, "allCollections")
+
+
+def collection(part: str = "all", row: int | None = None) -> Callable[[House], QWidget]:
+    """The collection that is read. part: of its files. row: the file that is looked at."""
+
+    def show(house: House) -> QWidget:
+        all_documents(house)
+        documents(house)
+        read = next(it for it in house.presenters.collections.states if it.files)
+        click(house, f"open-{read.collection.id}")
+        house.until_calm()
+        if part != "all":
+            click(house, f"filesPart-{part}")
+        if row is not None:
+            house.part(QTableView, "documentFiles").selectRow(row)
+        settle()
+        return house.window
+
+    return show
+
+
+def passages(house: House) -> QWidget:
+    """What a search in a collection found."""
+    collection()(house)
+    write(house, "searchCollection", "When does the lease end?")
+    house.until("passage1")
+    house.until_calm()
+    return house.window
+
+
+def passage(house: House) -> QWidget:
+    passages(house)
+    click(house, "openPassage1")
+    house.until("passageDialog")
+    return house.part(QWidget, "passageDialog")
+
+
+def collection_menu(house: House) -> QWidget:
+    collection()(house)
+    click(house, "moreOfCollection")
+    house.until("collectionMenu")
+    return house.part(QMenu, "collectionMenu")
+
+
+def collection_name(house: House) -> QWidget:
+    menu = collection_menu(house)
+    action = menu.findChild(QAction, "collection-rename")
+    assert action is not None
+    action.trigger()
+    menu.close()
+    house.until("renameCollection")
+    return house.part(QWidget, "renameCollection")
+
+
+def collection_dialog(house: House) -> QWidget:
+    """The dialog for a new collection, with more in it than it lists."""
+    documents(house)
+    page = house.window.page_named("documents")
+    assert isinstance(page, DocumentsPage)
+    page.make([Path(f"~/Documents/A folder of papers, number {it}") for it in range(1, 12)])
+    house.until("collectionDialog")
+    return house.part(QWidget, "collectionDialog")
+
+
+def chat_documents(house: House) -> QWidget:
+    """A new chat that is asked about a collection."""
+    documents(house)
+    read = next(it for it in house.presenters.collections.states if it.files)
+    click(house, f"chatAbout-{read.collection.id}")
+    settle()
+    return house.window
+
+
+def chat_documents_menu(house: House) -> QWidget:
+    chat_documents(house)
+    house.do("chat_documents")
+    house.until("collectionChoices")
+    return house.part(QMenu, "collectionChoices")
+
+
+def no_documents(house: House) -> None:
+    house.window.open_chat(None)
 
 
 def pressed(command: str, button: str, until: str) -> Callable[[House], QWidget]:

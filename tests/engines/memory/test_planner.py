@@ -15,6 +15,7 @@ from engines.memory.formula.weights import copied_bytes
 from engines.memory.load_options import LoadOptions
 from engines.memory.planner import (
     DrafterFile,
+    ProjectorFile,
     check,
     corrected,
     judge_roughly,
@@ -82,6 +83,39 @@ def test_as_many_answers_at_once_as_take_little_memory(header: GgufHeader) -> No
     parts = [check(header, computer(60 * GB), replace(several, parallel=n)).parts for n in (1, 3)]
     assert parts[1].kv == 3 * parts[0].kv
     assert parts[1].weights == parts[0].weights
+
+
+SIGHT = ProjectorFile(Path("mmproj.gguf"), GB)
+
+
+def test_a_projector_is_counted_with_its_model(header: GgufHeader) -> None:
+    hardware = computer(40 * GB)
+    plain = make_plan(MODEL, header, hardware, LoadOptions(parallel=1))
+    plan = make_plan(MODEL, header, hardware, LoadOptions(parallel=1), projector=SIGHT)
+    assert plan == replace(plain, projector=SIGHT.path)
+    fit = check(header, hardware, plan, projector=SIGHT)
+    assert fit.parts.projector == GB
+    assert fit.need_bytes == check(header, hardware, plain).need_bytes + GB
+    assert check(header, hardware, plain, projector=SIGHT).parts.projector == 0
+
+
+def test_where_memory_is_short_the_projector_goes_first(header: GgufHeader) -> None:
+    room = needed(header, 8192)
+    tight = make_plan(MODEL, header, computer(room), LoadOptions(), projector=SIGHT)
+    assert tight.projector is None
+    assert tight.context > 2048
+    assert "1.0 GB more" in tight.projector_note
+    roomy = make_plan(MODEL, header, computer(room + GB), LoadOptions(), projector=SIGHT)
+    assert (roomy.projector, roomy.projector_note) == (SIGHT.path, "")
+
+
+def test_a_projector_lies_on_the_card_and_takes_room_of_the_layers(header: GgufHeader) -> None:
+    small = replace(CARD, free_bytes=10 * GB)
+    plain = make_plan(MODEL, header, computer(40 * GB, small), LoadOptions())
+    plan = make_plan(MODEL, header, computer(40 * GB, small), LoadOptions(), projector=SIGHT)
+    assert 0 < plan.gpu_layers < plain.gpu_layers
+    split = check(header, computer(40 * GB, small), plan, projector=SIGHT).split
+    assert split.gpu.projector == GB
 
 
 def test_a_short_training_is_not_exceeded(tmp_path: Path) -> None:
@@ -342,14 +376,6 @@ class TestExactFigures:
         hardware = computer(40 * GB, replace(CARD, free_bytes=ten + RESERVE))
         plan = make_plan(MODEL, header, hardware, LoadOptions(), sizes=corrected(0, GB))
         assert 0 < plan.gpu_layers < 10
-
-    def test_a_projector_is_in_the_sum(self, header: GgufHeader) -> None:
-        hardware = computer(needed(header, 8192) + GB)
-        plan = make_plan(MODEL, header, hardware, LoadOptions())
-        with_it = check(header, hardware, plan, projector=GB // 2)
-        assert with_it.parts.projector == GB // 2
-        assert with_it.need_bytes == check(header, hardware, plan).need_bytes + GB // 2
-        assert check(header, hardware, plan, projector=2 * GB).verdict == "no"
 
 
 def test_weights_that_are_copied_anyway_are_not_mapped_as_well(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def client() -> Iterator[httpx2.Client]:
 FOUND = [
     ServerInfo("vllm", "0.32.0", (ServedModel("tiny", 512),), False, True),
     ServerInfo("llama-server", "b9999-abc", (ServedModel("tiny", 512, 1234, 5678),), None, True),
-    ServerInfo("lmstudio", "", (ServedModel("tiny", 512),), None, False),
+    ServerInfo("lmstudio", "", (ServedModel("tiny", 512, sees=False),), None, False),
     ServerInfo("ollama", "0.12.3", (ServedModel("tiny"),), None, False),
     ServerInfo("sglang", "0.5.5", (ServedModel("tiny", 512),), None, False),
     ServerInfo("openai", "", (ServedModel("tiny"),), None, False),

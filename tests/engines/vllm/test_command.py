@@ -65,6 +65,12 @@ def test_a_plain_plan() -> None:
     assert not unasked & {*words}
 
 
+def test_pictures_are_let_in_where_they_are_wanted() -> None:
+    words = made(replace(PLAN, pictures=True)).words
+    assert "--language-model-only" not in words
+    assert after(words, "--limit-mm-per-prompt") == '{"image": 8, "video": 0, "audio": 0}'
+
+
 def test_the_key_is_in_the_environment_only() -> None:
     place = WorkerPlace(Path("/data"), Path("/data/run/x"), port=20001, key="s3cret")
     told = made(place=place)

@@ -97,7 +97,7 @@ class ChatQueue(QObject):
         action = menu.addAction(self.tr("Send to another model…"))
         action.setObjectName("sendToAnother")
         choices = others(self._entries, self._current)
-        action.setEnabled(bool(choices and self._composer.text.strip()))
+        action.setEnabled(bool(choices and self._composer.has_something))
         action.triggered.connect(lambda: self._pick(choices))
 
     def _pick(self, choices: Sequence[ModelEntry]) -> None:

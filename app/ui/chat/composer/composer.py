@@ -9,9 +9,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
+from app.ui.chat.composer.attached import Attached
 from app.ui.chat.composer.message_edit import MessageEdit
 from app.ui.chat.composer.options_row import Fill, OptionsRow
-from app.ui.chat.composer.paste_chips import PasteChips
 from app.ui.look.scale import scaled
 from app.ui.look.theme import BAR, COLUMN, GRID
 from app.ui.widgets.icon_button import IconButton
@@ -24,15 +24,18 @@ _NARROW = 420
 
 class Composer(QWidget):
     """send(text, model): a message is to be sent, where a model is given to that one instead of the
-    chat's. stop(): the answer is to end. changed(): the text is another.
+    chat's. stop(): the answer is to end. changed(): the text is another. attach(): files are to be
+    chosen.
 
     options: the switches that belong to the next message, in one line with the button. above: what
-    is said of it. may_send: asked before a message leaves; without it the text stays.
+    is said of it. attached: the files that go with it. may_send: asked before a message leaves;
+    without it the text stays.
     """
 
     send = Signal(str, object)
     stop = Signal()
     changed = Signal()
+    attach = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,13 +45,14 @@ class Composer(QWidget):
         self._panel = Panel(
             "composer", "composer", margins=(2, 1.5, 1, 1), spacing=0.5, parent=middle
         )
-        self._pastes = PasteChips(self._panel)
-        self._pastes.changed.connect(self._change)
-        self._pastes.unfolded.connect(self._unfold)
+        self.attached = Attached(self._panel)
+        self.attached.changed.connect(self._change)
+        self.attached.unfolded.connect(self._unfold)
+        self._held: tuple[str | None] | None = None
         self.edit = MessageEdit(self._panel, keeps_pastes=False)
-        self.edit.pasted.connect(self._pastes.add)
+        self.edit.pasted.connect(self.attached.add)
         self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
-        self.edit.textChanged.connect(self._change)
+        self.edit.textChanged.connect(self._write)
         self.edit.installEventFilter(self)
         self._focus_soon = QTimer(self)
         self._focus_soon.setSingleShot(True)
@@ -65,6 +69,11 @@ class Composer(QWidget):
         )
         self._more.clicked.connect(self._open_menu)
         self._more.hide()
+        self._attach = IconButton(
+            "attach", self.tr("Attach files"), "attachFiles", size=20, parent=self._panel
+        )
+        self._attach.clicked.connect(self.attach)
+        self._attach.hide()
         self._in_menu: list[Fill] = []
         self._keys = ""
         self.options = OptionsRow(self._panel)
@@ -79,12 +88,13 @@ class Composer(QWidget):
     def _lay_out(self, middle: QWidget) -> None:
         row = QHBoxLayout()
         row.setSpacing(GRID)
+        row.addWidget(self._attach)
         row.addWidget(self.options, 1)
         row.addLayout(self._place_beside)
         row.addWidget(self._more)
         row.addWidget(self._stop)
         row.addWidget(self._button)
-        self._panel.box.addWidget(self._pastes)
+        self._panel.box.addWidget(self.attached)
         self._panel.box.addWidget(self.edit)
         self._panel.box.addLayout(row)
         across = self._across
@@ -101,12 +111,18 @@ class Composer(QWidget):
     @property
     def text(self) -> str:
         """What is written, and behind it what was pasted."""
-        return "\n\n".join(filter(None, [self.edit.toPlainText(), *self._pastes.texts]))
+        return "\n\n".join(filter(None, [self.edit.toPlainText(), *self.attached.texts]))
+
+    @property
+    def has_something(self) -> bool:
+        """Whether there is something to be sent."""
+        return bool(self.text.strip()) or self.attached.has_files
 
     def order_tabs(self) -> None:
         """Lead the Tab key through the line as it is seen, once all is in it."""
         chain = [
             self.edit,
+            self._attach,
             *self.options.widgets,
             *self._beside,
             self._more,
@@ -118,7 +134,7 @@ class Composer(QWidget):
 
     def set_text(self, text: str) -> None:
         """Show a draft, with the cursor at its end."""
-        self._pastes.clear()
+        self.attached.clear_texts()
         self.edit.setPlainText(text)
         cursor = self.edit.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
@@ -147,6 +163,11 @@ class Composer(QWidget):
         """Put something behind the button for what is wanted more seldom; filled as it opens."""
         self._in_menu.append(fill)
         self._more.show()
+
+    def let_attach(self) -> None:
+        """Offer to attach files, as there is somebody now who takes them."""
+        self._attach.show()
+        self.edit.takes_files = True
 
     def set_assistant(self, name: str) -> None:
         self.edit.setPlaceholderText(self.tr("Message {0}").format(name))
@@ -184,19 +205,32 @@ class Composer(QWidget):
         pop_up(menu, self._more)
 
     def _press(self) -> None:
-        if self.text.strip():
+        if self.has_something:
             self.submit()
         elif self._answering:
             self.stop.emit()
 
     def submit(self, model: str | None = None) -> None:
-        """Send what is written; model: the id of another one than the chat's."""
-        text = self.text.strip()
+        """Send what is written, with its files; model: the id of another one than the chat's.
+
+        Where one cannot go with it, nothing is sent; where one is still being read, it is sent
+        after that.
+        """
+        text, problem = self.text.strip(), self.attached.problem
+        if problem is not None and self.has_something:
+            self.attached.show_problem()
+        elif self.has_something and self.attached.is_reading:
+            self._hold((model,))
         # Whether it fits is known of the chat's own model only.
-        if text and (model is not None or self.may_send(text)):
-            self._pastes.clear()
+        elif self.has_something and (model is not None or self.may_send(text)):
+            self.attached.clear_texts()
             self.edit.clear()
             self.send.emit(text, model)
+
+    def _hold(self, held: tuple[str | None] | None) -> None:
+        """Send the message to this model once all files are read; None: not by itself."""
+        self._held = held
+        self.attached.show_waiting(held is not None)
 
     def _unfold(self, text: str) -> None:
         cursor = self.edit.textCursor()
@@ -205,12 +239,23 @@ class Composer(QWidget):
         self.edit.setTextCursor(cursor)
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def _write(self) -> None:
+        """What was to be sent by itself is being changed, so it waits for its user."""
+        if self._held is not None:
+            self._hold(None)
+        self._change()
+
     def _change(self) -> None:
         self._show_button()
         self.changed.emit()
+        held = self._held
+        if held is not None and not self.attached.is_reading:
+            self._hold(None)
+            if self.attached.problem is None:
+                self.submit(*held)
 
     def _show_button(self) -> None:
-        written = bool(self.text.strip())
+        written = self.has_something
         stops = self._answering and not written
         self._button.redraw("stop" if stops else "send", "on_accent")
         if stops:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
@@ -14,18 +16,26 @@ _LINES, _CHARACTERS = 15, 2_000
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
+def files_in(source: QMimeData) -> list[Path]:
+    """Return the files of this computer that are pasted or dropped."""
+    return [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+
+
 class MessageEdit(QPlainTextEdit):
     """send(): the key that sends was pressed. Which one it is follows `send_with`.
 
     pasted(text): a long text was pasted, where `keeps_pastes` leaves it to somebody else.
+    files(paths): files were pasted, where `takes_files` says that there is somebody for them.
     """
 
     send = Signal()
     pasted = Signal(str)
+    files = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, *, keeps_pastes: bool = True) -> None:
         super().__init__(parent)
         self._keeps_pastes = keeps_pastes
+        self.takes_files = False
         self._send_with = "enter"
         self.setObjectName("messageEdit")
         self.setProperty(FITS_ITSELF, True)
@@ -52,9 +62,14 @@ class MessageEdit(QPlainTextEdit):
             return
         super().keyPressEvent(event)
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return super().canInsertFromMimeData(source) or (self.takes_files and source.hasUrls())
+
     def insertFromMimeData(self, source: QMimeData) -> None:
         text = source.text()
-        if self._keeps_pastes or not (text.count("\n") >= _LINES or len(text) >= _CHARACTERS):
+        if self.takes_files and (paths := files_in(source)):
+            self.files.emit(paths)
+        elif self._keeps_pastes or not (text.count("\n") >= _LINES or len(text) >= _CHARACTERS):
             super().insertFromMimeData(source)
         else:
             self.pasted.emit(text.strip("\n"))

@@ -56,6 +56,10 @@ class QueueRow(QWidget):
         self._words.setToolTip(item.text[:1000])
         self._words.setMinimumWidth(_WORDS)
         row.addWidget(self._words, 1)
+        self._files = Label(self._count(len(item.attachments)), "badge")
+        self._files.setToolTip("\n".join(file.name for file in item.attachments))
+        row.addWidget(self._files, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._files.setVisible(bool(item.attachments))
         self._badge = ElidedLabel(model, "badge")
         self._badge.setMaximumWidth(_MODEL)
         row.addWidget(self._badge, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -82,6 +86,7 @@ class QueueRow(QWidget):
         self.item = item
         self._words.setObjectName(f"waitingText{number}")
         self._badge.setObjectName(f"waitingModel{number}")
+        self._files.setObjectName(f"waitingFiles{number}")
         self._held.setObjectName(f"waitingHeld{number}")
         self._held.setVisible(held)
         for name, (button, text) in self._buttons.items():
@@ -106,6 +111,9 @@ class QueueRow(QWidget):
         self._editor.changed.connect(lambda _: self.resized.emit())
         self._editor.focus()
         self.resized.emit()
+
+    def _count(self, files: int) -> str:
+        return self.tr("1 file") if files == 1 else self.tr("{0} files").format(files)
 
     def _edited(self, text: str) -> None:
         self._close()

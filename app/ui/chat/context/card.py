@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 
 from app.core.chats.budget import ContextUse, MeasuredMessage
 from app.ui.chat.context.words import policies, standing, taken
+from app.ui.chat.files.words import told
 from app.ui.look.format import figure, tokens
 from app.ui.look.icons import pixmap
 from app.ui.look.scale import FITS_ITSELF, scaled
@@ -138,13 +139,17 @@ class _Rows(QAbstractListModel):
         if role == _PART:
             return part
         if role == Qt.ItemDataRole.DisplayRole:
-            return part.words
+            return self.words(part)
         if role == Qt.ItemDataRole.ToolTipRole and part.id:
             return self.tr("Pinned, so it stays in the context. Go to this message.")
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            said = (self.who(part), part.words, self.state(part), tokens(part.tokens))
+            said = (self.who(part), self.words(part), self.state(part), tokens(part.tokens))
             return ", ".join(it for it in said if it)
         return None
+
+    def words(self, part: MeasuredMessage) -> str:
+        """Say how a message begins; one of files alone has no words."""
+        return part.words or (self.tr("Files alone") if part.files else "")
 
     def who(self, part: MeasuredMessage) -> str:
         names = {
@@ -201,7 +206,7 @@ class _Painter(QStyledItemDelegate):
         lower = upper.translated(QPoint(0, inside.height() // 2))
         painter.setPen(QColor(theme.text if said == "" or part.pinned else theme.muted))
         metrics = painter.fontMetrics()
-        words = metrics.elidedText(part.words, Qt.TextElideMode.ElideRight, lower.width())
+        words = metrics.elidedText(rows.words(part), Qt.TextElideMode.ElideRight, lower.width())
         painter.drawText(lower, Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 
@@ -244,14 +249,18 @@ class ContextBar(QWidget):
 
     def _parts(self, use: ContextUse) -> list[tuple[str, int, str]]:
         """Words, tokens, and the colour of the theme."""
-        pinned = sum(it.tokens for it in use.parts if it.pinned and it.place == "message")
-        said = use.tokens_of("message") - pinned
+        pinned = sum(
+            it.tokens - it.files for it in use.parts if it.pinned and it.place == "message"
+        )
+        said = use.tokens_of("message") - use.tokens_of_files("message") - pinned
+        draft = use.tokens_of("draft") - use.tokens_of_files("draft")
         return [
             (self.tr("System prompt"), use.tokens_of("system"), "use_compute"),
             (self.tr("Summary"), use.tokens_of("summary"), "use_projector"),
             (self.tr("Pinned"), pinned, "use_drafter"),
             (self.tr("Messages"), said, "use_context"),
-            (self.tr("New message"), use.tokens_of("draft"), "use_weights"),
+            (self.tr("Files"), use.tokens_of_files(), "use_files"),
+            (self.tr("New message"), draft, "use_weights"),
             (self.tr("Reserved for the answer"), use.kept, "use_others"),
         ]
 
@@ -310,6 +319,7 @@ class ContextCard(Panel):
         close.clicked.connect(self.close_card)
         head.addWidget(close)
         self._bar: ContextBar | None = None
+        self._files: QWidget | None = None
         self._standing = Label("", name="contextStanding", wrap=True)
         self._larger = LabelledButton(
             "up", self.tr("Larger context"), "largerContext", look="link", tone="accent_text"
@@ -363,7 +373,31 @@ class ContextCard(Panel):
             self._bar.deleteLater()
         self._bar = ContextBar(use)
         self._parts.insertWidget(0, self._bar)
+        self._show_files(use)
         self.list.show_use(use)
+
+    def _show_files(self, use: ContextUse) -> None:
+        """Say of each file how much of it is in."""
+        if self._files is not None:
+            self._parts.removeWidget(self._files)
+            self._files.hide()
+            self._files.deleteLater()
+            self._files = None
+        if not use.files:
+            return
+        self._files = QWidget()
+        column = QVBoxLayout(self._files)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        for number, file in enumerate(use.files, start=1):
+            row = QHBoxLayout()
+            row.setSpacing(GRID)
+            row.addWidget(ElidedLabel(file.share.name, name=f"contextFile{number}"), 1)
+            row.addWidget(
+                Label(told(file, exact=use.exact), "small", name=f"contextFileUse{number}")
+            )
+            column.addLayout(row)
+        self._parts.insertWidget(1, self._files)
 
     @property
     def widest(self) -> int:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.presenters.chat_settings import ChatSettings
     from app.presenters.context_use import ContextUses
     from app.presenters.generation import Generation
+    from app.ui.chat.composer.chat_files import ChatFiles
     from app.ui.chat.composer.composer import Composer
     from app.ui.chat.context.card import ContextCard
     from app.ui.chat.transcript.transcript import Transcript
@@ -35,6 +36,7 @@ class ChatContext(QObject):
         self,
         page: QWidget,
         composer: Composer,
+        files: ChatFiles,
         transcript: Transcript,
         uses: ContextUses,
         generation: Generation,
@@ -43,6 +45,7 @@ class ChatContext(QObject):
         super().__init__(page)
         self._page = page
         self._composer = composer
+        self._files = files
         self._transcript = transcript
         self._uses = uses
         self._chat_settings = chat_settings
@@ -98,6 +101,7 @@ class ChatContext(QObject):
         """Another chat is shown, or this one was read again; None is one without messages."""
         if chat_id != self._chat_id:
             self._chat_id, self._use = chat_id, None
+            self._files.show_use(None)
             self.warning.hide()
             self.meter.show_use(None)
             if self._card is not None:
@@ -131,7 +135,8 @@ class ChatContext(QObject):
         self._pause.stop()
         self._typing.stop()
         options = AnswerOptions({"overflow": self._new if self._chat_id is None else None})
-        self._uses.look(self._chat_id, self._composer.text.strip(), options, known)
+        draft, files = self._composer.text.strip(), self._files.attachments
+        self._uses.look(self._chat_id, draft, options, known, files)
 
     def may_send(self, text: str) -> bool:
         """Whether this fits, or the user knows that it does not; else the warning is shown."""
@@ -161,6 +166,7 @@ class ChatContext(QObject):
     def _connect(self, generation: Generation) -> None:
         self._page.installEventFilter(self)
         self._composer.changed.connect(self._written)
+        self._files.changed.connect(self._pause.start)
         self.meter.clicked.connect(self.toggle_card)
         self.warning.chosen.connect(self._chosen)
         self.marks.forget.connect(self._forget)
@@ -194,6 +200,7 @@ class ChatContext(QObject):
         self._looking = False
         self._use = use
         self.meter.show_use(self.use)
+        self._files.show_use(use)
         self.marks.show_use(use)
         if _is_open(self._card) and use is not None:
             self.card.show_use(use)

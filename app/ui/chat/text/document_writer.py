@@ -52,6 +52,8 @@ class SpanWriter:
                 self._leave_gap(cursor, span.picture, "file", span.text, heading)
             else:
                 cursor.insertText(span.text, self._formats.span(span, heading))
+            if span.ends and span.quote:
+                self._sign(cursor, span, heading)
 
     def forget_from(self, position: int) -> None:
         """Forget what stood from here on, as it is about to be removed."""
@@ -89,6 +91,14 @@ class SpanWriter:
         start = cursor.position()
         cursor.insertText(words.replace("\n", LINE_BREAK), self._formats.source(kind, heading))
         self._gaps.append(_Gap(order, start, cursor.position() - start, words))
+
+    def _sign(self, cursor: QTextCursor, span: Span, heading: int) -> None:
+        """Put the sign of its verdict behind a quote."""
+        shape, picture = self._formats.verdict(span, heading, self._ratio)
+        self._document.addResource(
+            QTextDocument.ResourceType.ImageResource.value, QUrl(shape.name()), picture
+        )
+        cursor.insertImage(shape)
 
     def _fill(self, gap: _Gap, image: QImage) -> None:
         name = f"picture:{hash(gap.order):x}"
@@ -169,6 +179,11 @@ class DocumentWriter:
         self._replace(0, blocks)
         self._settled = len(blocks)
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks that the document holds."""
+        return tuple(written.block for written in self._written)
+
     def missing(self) -> tuple[Order, ...]:
         """The pictures whose sources are shown for now."""
         return self._spans.missing()
@@ -179,7 +194,7 @@ class DocumentWriter:
 
     def restyle(self, formats: TextFormats, ratio: float) -> None:
         """Write everything again in other colours or another size."""
-        blocks = [written.block for written in self._written]
+        blocks = self.blocks
         self._formats = formats
         self._spans.restyle(formats, ratio)
         self._edit(lambda: self._rewrite(0, blocks))

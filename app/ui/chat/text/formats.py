@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QFont,
     QFontMetrics,
     QFontMetricsF,
+    QPixmap,
     QTextBlockFormat,
     QTextCharFormat,
     QTextFormat,
@@ -24,12 +25,23 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.markdown.blocks import Align, Block, BlockPlace, Code, Formula, Paragraph, Rule, Span
+from app.markdown.blocks import (
+    Align,
+    Block,
+    BlockPlace,
+    Code,
+    Formula,
+    Mark,
+    Paragraph,
+    Rule,
+    Span,
+)
 from app.markdown.direction import is_right_to_left
 from app.markdown.highlight import Kind
 from app.ui.chat.text.drawing import Order
 from app.ui.look.fonts import code_font, text_font
-from app.ui.look.theme import Theme
+from app.ui.look.icons import pixmap
+from app.ui.look.theme import Theme, Tone, colour_of
 
 CODE_ID = QTextFormat.Property.UserProperty.value + 1
 QUOTES = QTextFormat.Property.UserProperty.value + 2
@@ -48,6 +60,21 @@ _ALIGN = {
 _SHORT_HEADING = 24
 """Characters of a heading of a table that is not broken into lines."""
 PictureKind = Literal["file", "inline", "display"]
+QUOTE = "quote"
+"""The scheme of addresses that lead to a checked quote; its number stands behind it."""
+
+VERDICTS: dict[str, tuple[str, Tone]] = {
+    "found": ("check", "good"),
+    "elsewhere": ("elsewhere", "warn"),
+    "not_found": ("close", "danger"),
+}
+"""The sign of each verdict on a quote, and its tone."""
+_LINES: dict[str, tuple[QTextCharFormat.UnderlineStyle, Tone]] = {
+    "found": (QTextCharFormat.UnderlineStyle.SingleUnderline, "good"),
+    "elsewhere": (QTextCharFormat.UnderlineStyle.DashUnderline, "warn"),
+    "not_found": (QTextCharFormat.UnderlineStyle.WaveUnderline, "danger"),
+    "uncited": (QTextCharFormat.UnderlineStyle.DotLine, "muted"),
+}
 _HEADINGS = (1.0, 1.5, 1.3, 1.15, 1.05, 1.0, 1.0)
 
 
@@ -77,7 +104,7 @@ class TextFormats:
         return self._format(text_font(max(10, self.size - 2)), self.theme.muted)
 
     @cached_property
-    def _spans(self) -> dict[tuple[bool, bool, bool, bool, int], QTextCharFormat]:
+    def _spans(self) -> dict[tuple[bool, bool, bool, bool, Mark, int], QTextCharFormat]:
         """The formats made so far: asking for fonts is what costs most in writing a text."""
         return {}
 
@@ -88,9 +115,9 @@ class TextFormats:
         return (heights[0] * 0.4, *(height * 0.2 for height in heights[1:]))
 
     def span(self, span: Span, heading: int) -> QTextCharFormat:
-        if span.href or span.note:
+        if span.href or span.note or span.quote:
             return self._new_span(span, heading)
-        key = span.bold, span.italic, span.strike, span.code, heading
+        key = span.bold, span.italic, span.strike, span.code, span.mark, heading
         if key not in self._spans:
             self._spans[key] = self._new_span(span, heading)
         return self._spans[key]
@@ -113,7 +140,35 @@ class TextFormats:
             self._link(shape, f"#note-{span.note}")
             shape.setAnchorNames([f"reference-{span.note}"])
             shape.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
+        if span.mark:
+            self._mark(shape, span)
         return shape
+
+    def _mark(self, shape: QTextCharFormat, span: Span) -> None:
+        """Mark words by a line under them, which differs in its kind and not by colour alone."""
+        line, tone = _LINES[span.mark]
+        shape.setUnderlineStyle(line)
+        shape.setUnderlineColor(QColor(colour_of(self.theme, tone)))
+        if span.mark == "not_found":
+            shape.setBackground(QBrush(QColor(self.theme.danger_soft)))
+        if span.quote and not span.href:
+            shape.setAnchor(True)
+            shape.setAnchorHref(f"{QUOTE}:{span.quote}")
+
+    def verdict(self, span: Span, heading: int, ratio: float) -> tuple[QTextImageFormat, QPixmap]:
+        """Return the sign that stands behind a checked quote, and its format; copies leave it out.
+
+        It is named by its look, so that a document has each once.
+        """
+        drawing, tone = VERDICTS[span.mark]
+        colour = colour_of(self.theme, tone)
+        size = round(self.size * _HEADINGS[heading])
+        shape = self.image(
+            f"verdict:{drawing}:{colour}:{size}:{ratio}", QSizeF(size, size), "", "inline"
+        )
+        shape.setAnchor(True)
+        shape.setAnchorHref(f"{QUOTE}:{span.quote}")
+        return shape, pixmap(drawing, colour, size, ratio)
 
     def marker(self, place: BlockPlace) -> QTextCharFormat:
         """Return the format of a list marker; a footnote's leads back to where it is named."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import (
@@ -19,18 +19,19 @@ from PySide6.QtCore import (
     QUrl,
     Signal,
 )
-from PySide6.QtGui import QImage, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtGui import QHelpEvent, QImage, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
 
 from app.markdown.blocks import Block
 from app.markdown.parser import Parser
+from app.markdown.reading import Marked, marked
 from app.markdown.splitter import StreamSplitter
 from app.ui.chat.text.code_buttons import CodeButtons
 from app.ui.chat.text.code_colours import CodeColours
 from app.ui.chat.text.decorations import paint_decorations
 from app.ui.chat.text.document_writer import DocumentWriter, WrittenCode
 from app.ui.chat.text.drawing import Order
-from app.ui.chat.text.formats import CODE_PAD, TextFormats
+from app.ui.chat.text.formats import CODE_PAD, QUOTE, TextFormats
 from app.ui.chat.text.selected_text import anchor_height, plain_text, scroll_to
 from app.ui.look.scale import FITS_ITSELF
 from app.ui.look.theme import theme_of
@@ -76,6 +77,7 @@ class MarkdownView(QTextBrowser):
 
     Nothing is ever loaded from anywhere: links only ask, and pictures are what `put` is given.
     wanted(view): the text is complete, and `missing` says which pictures it waits for.
+    completed(): all of a text stands there. quote(number): a checked quote was followed.
     """
 
     link = Signal(str)
@@ -83,6 +85,8 @@ class MarkdownView(QTextBrowser):
     copied = Signal()
     save = Signal(object)
     drawn = Signal()
+    completed = Signal()
+    quote = Signal(int)
 
     def __init__(
         self,
@@ -115,6 +119,8 @@ class MarkdownView(QTextBrowser):
             document, self._formats, self._colours.colour, self.devicePixelRatioF()
         )
         self._codes: dict[int, WrittenCode] = {}
+        self._plain: tuple[Block, ...] = ()
+        self._tips: Mapping[int, str] = {}
         self._came: dict[Order, QImage | None] = {}
         self._gather = QTimer(self)
         self._gather.setSingleShot(True)
@@ -143,7 +149,7 @@ class MarkdownView(QTextBrowser):
         self._waiting = ""
         self._writer.show(blocks)
         self._after_drawing()
-        self._want()
+        self._complete()
 
     def show_markdown(self, text: str) -> None:
         """Show a whole text; of a long one, the end follows in the next turns of the loop."""
@@ -169,6 +175,19 @@ class MarkdownView(QTextBrowser):
         self._ending = True
         self._timer.stop()
         self._draw()
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of a text that is complete, without marks; none of one that still grows."""
+        return self._plain if self._stream is None else ()
+
+    def mark(self, marks: Sequence[Marked], tips: Mapping[int, str]) -> None:
+        """Lay marks over the text. tips: what is said of a quote under the pointer, by numbers."""
+        self._tips = tips
+        self._writer.show(marked(self._plain, marks))
+        self.viewport().update()
+        self._after_drawing()
+        self._want()
 
     def missing(self) -> tuple[Order, ...]:
         """The pictures that are waited for."""
@@ -220,6 +239,14 @@ class MarkdownView(QTextBrowser):
             self._painted = time.perf_counter() - began
             self._unpainted = False
 
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            tip = self._tips.get(_quote_in(self.anchorAt(event.pos())))
+            if tip:
+                QToolTip.showText(event.globalPos(), tip, self)
+                return True
+        return super().viewportEvent(event)
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() is QEvent.Type.PaletteChange:
@@ -258,7 +285,12 @@ class MarkdownView(QTextBrowser):
                 self._writer.show(blocks)
                 self.viewport().update()
                 self._after_drawing()
-            self._want()
+            self._complete()
+
+    def _complete(self) -> None:
+        self._plain = self._writer.blocks
+        self._want()
+        self.completed.emit()
 
     def _want(self) -> None:
         """Ask for pictures with the next turn of the loop: whoever answers may not be there yet."""
@@ -289,6 +321,8 @@ class MarkdownView(QTextBrowser):
     def _follow(self, address: QUrl) -> None:
         if address.hasFragment() and not address.scheme() and not address.path():
             scroll_to(self, anchor_height(self.document(), address.fragment()))
+        elif number := _quote_in(address.toString()):
+            self.quote.emit(number)
         else:
             self.link.emit(address.toString())
 
@@ -299,3 +333,9 @@ class MarkdownView(QTextBrowser):
             height += bar.sizeHint().height()
         if height != self.height():
             self.setFixedHeight(height)
+
+
+def _quote_in(address: str) -> int:
+    """Return the number of the quote that an address leads to, or 0."""
+    scheme, _, number = address.partition(":")
+    return int(number) if scheme == QUOTE and number.isdecimal() else 0

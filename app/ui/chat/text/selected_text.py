@@ -26,6 +26,17 @@ def plain_text(cursor: QTextCursor) -> str:
     return first + "".join(f"{word}{part}" for word, part in zip(words, rest, strict=False))
 
 
+def line_of(block: QTextBlock, start: int, end: int) -> str:
+    """Return the characters `start` to `end` of a block, with the words of its pictures."""
+    text = block.text()[start:end]
+    if _PICTURE not in text:
+        return text
+    cursor = QTextCursor(block)
+    cursor.setPosition(block.position() + start)
+    cursor.setPosition(block.position() + end, QTextCursor.MoveMode.KeepAnchor)
+    return plain_text(cursor)
+
+
 def anchor_height(document: QTextDocument, name: str) -> float | None:
     """Return how far down an anchor stands, in pixels; None if there is none of this name."""
     block = document.begin()
@@ -63,7 +74,7 @@ def _words_of_pictures(cursor: QTextCursor) -> Iterator[str]:
             shape = fragment.charFormat()
             first, last = fragment.position(), fragment.position() + fragment.length()
             if shape.isImageFormat():
-                words = str(shape.property(QTextFormat.Property.ImageAltText.value))
+                words = shape.stringProperty(QTextFormat.Property.ImageAltText.value)
                 seen = max(0, min(last, end) - max(first, start))
                 yield from [words] * seen
         block = block.next()

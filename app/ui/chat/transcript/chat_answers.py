@@ -160,6 +160,18 @@ class ChatAnswers(QObject):
         """Set the models to choose from. current: the id or name of the chat's."""
         self._models = (entries, current)
 
+    def ask_without(self, question: StoredMessage, sha256: str) -> None:
+        """Ask a question again without one of its files; the old one stays as a branch."""
+        self.asking.emit()
+        self._branches.ask_instead(
+            question,
+            question.text,
+            self._options(),
+            lambda _: None,
+            self._refuse,
+            without=sha256,
+        )
+
     def refresh(self, chat_id: str | None) -> None:
         """The chat has other branches than before, or is another."""
         path = [message.id for message in self._transcript.messages]

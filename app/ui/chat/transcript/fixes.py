@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _tr = QCoreApplication.translate
 
-IN_THE_WINDOW = ("stop_worker", "free_memory", "install", "open_settings", "enter_key")
+IN_THE_WINDOW = (
+    "stop_worker", "free_memory", "install", "open_settings", "enter_key", "get_projector",
+)  # fmt: skip
 """Actions that the page of a chat cannot do by itself."""
 
 
@@ -37,6 +39,8 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
             found = "sliders", _tr("failure", "Open the settings")
         case "enter_key", _:
             found = "key", _tr("failure", "Enter the key…")
+        case "get_projector", _:
+            found = "download", _tr("failure", "Get what it sees with")
         case _:
             return None
     return found

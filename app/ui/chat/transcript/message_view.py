@@ -101,6 +101,7 @@ class MessageView(QWidget):
             self.view = bubble.view
             self._text: QWidget = bubble
             self._column.addWidget(bubble)
+            bubble.setVisible(bool(message.text))
         else:
             self.view = MarkdownView(parser, text_size, wrap=wrap, saves=True)
             self.view.save.connect(self.save)
@@ -281,6 +282,10 @@ class MessageView(QWidget):
         self._drop(part)
         if widget is not None:
             self._put(part, widget, above=above)
+
+    def part(self, name: str) -> QWidget | None:
+        """Return what `show_part` has put under this name."""
+        return self._parts.get(name)
 
     def _put(self, part: str, widget: QWidget, *, above: bool = False) -> None:
         self._parts[part] = widget

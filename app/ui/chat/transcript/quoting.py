@@ -8,6 +8,7 @@ from PySide6.QtGui import QTextBlock, QTextCursor
 
 from app.markdown.spans import LINE_BREAK
 from app.ui.chat.text.formats import CODE_ID
+from app.ui.chat.text.selected_text import line_of
 
 
 def quotation(text: str) -> str:
@@ -53,7 +54,7 @@ def _lines(cursor: QTextCursor) -> Iterator[tuple[QTextBlock, str]]:
     while block.isValid() and block.position() <= last:
         start = max(0, first - block.position())
         end = min(block.length() - 1, last - block.position())
-        yield block, block.text()[start:end].replace(LINE_BREAK, "\n")
+        yield block, line_of(block, start, end).replace(LINE_BREAK, "\n")
         block = block.next()
 
 

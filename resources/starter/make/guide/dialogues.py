@@ -1,7 +1,7 @@
 """Draws random conversations: questions of all intents in many wordings, with their answers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -17,6 +17,8 @@ SYSTEM_SHARE = 0.12
 PATTERN_SHARE = 0.4
 MIXED_SHARE, MIXED_BATCH, SURE = 0.5, 256, 0.5
 """Share of mixed-up questions, how many are judged at a time, and how sure the judge must be."""
+PREFERRED_SHARE = 0.55
+"""How many of the known questions are preferred ones while `prefer` is at its strongest."""
 
 _ONSETS = "b bl br c ch cr d dr f fl g gr h j k l m n p pr qu r s sh st t th tr v w z".split()
 _RIMES = "a an ar e el en er i in is o ol on or u um us ax ix oom ett ill and".split()
@@ -42,8 +44,12 @@ class Dialogue:
 class DialogueSource:
     """An endless supply of training conversations, the same for the same seed."""
 
-    def __init__(self, knowledge: Knowledge, patterns: Patterns, seed: int) -> None:
+    def __init__(
+        self, knowledge: Knowledge, patterns: Patterns, seed: int, preferred: Sequence[str] = ()
+    ) -> None:
         self._knowledge = knowledge
+        self._preferred = [one for one in knowledge.in_scope if one.name in preferred]
+        self._preference = 0.0
         self._patterns = patterns
         self._rng = Random(seed)
         self._held_out = {
@@ -68,6 +74,10 @@ class DialogueSource:
         """From now on, let `teacher` judge mixed-up questions, and hand out those too."""
         self._teacher = teacher
 
+    def prefer(self, strength: float) -> None:
+        """Ask more about the preferred intents: as often as about all others at 0, most at 1."""
+        self._preference = strength if self._preferred else 0.0
+
     def exchange(self) -> Exchange:
         """One question, rewritten, with its answer; never a held-out question."""
         if self._teacher and self._rng.random() < MIXED_SHARE:
@@ -83,7 +93,8 @@ class DialogueSource:
                 intent = self._knowledge.out_of_scope
                 question = self._unknown()
             else:
-                intent = rng.choice(self._knowledge.in_scope)
+                preferred = rng.random() < PREFERRED_SHARE * self._preference
+                intent = rng.choice(self._preferred if preferred else self._knowledge.in_scope)
                 question = self._known(intent)
             question = augment(question, rng, intent.small_talk)
             if normalise(question) not in self._held_out:

@@ -9,6 +9,7 @@ transformers' SinglePositionMultiTokenCandidateGenerator and llama.cpp's common/
 
 import itertools
 from collections.abc import Iterator
+from pathlib import Path
 
 import torch
 from torch.nn import functional
@@ -32,15 +33,14 @@ NOISE = Noise(split=0.1)
 
 
 def train(
-    config: Gemma4AssistantConfig,
+    model: Gemma4AssistantForCausalLM,
     target: Gemma4ForCausalLM,
     source: DialogueSource,
     encoder: Encoder,
     budget: Budget,
     report: Report,
 ) -> Gemma4AssistantForCausalLM:
-    """Distil `target` into a new drafter until `budget` is used up."""
-    model = new_model(config)
+    """Distil `target` into the drafter `model` until `budget` is used up."""
     model.train()
     weights = MasterWeights(model)
     short = encoded(source, encoder, NOISE)
@@ -69,6 +69,13 @@ def new_model(config: Gemma4AssistantConfig) -> Gemma4AssistantForCausalLM:
     model = Gemma4AssistantForCausalLM(config)
     initialise(model)
     return model
+
+
+def trained_model(folder: Path) -> Gemma4AssistantForCausalLM:
+    """The drafter saved in `folder`, to be trained further."""
+    return Gemma4AssistantForCausalLM.from_pretrained(
+        folder, dtype=torch.float32, attn_implementation="eager"
+    )
 
 
 def distillation_losses(

@@ -61,6 +61,7 @@ def train(
             used = budget.used
             if used >= 1:
                 break
+            source.prefer(1 - used)
             if used > LONG_FROM and rng.random() < LONG_SHARE:
                 batch, inner = pack(long, LONG_ROWS, LONG_LENGTH), model.model
             else:
@@ -73,6 +74,7 @@ def train(
             if step % 200 == 0:
                 seen = f"{tokens / 1e6:5.1f} M tokens"
                 report(f"target {used:4.0%}  step {step:5}  {seen}  loss {average:.4f}")
+    source.prefer(0)
     return model.eval()
 
 

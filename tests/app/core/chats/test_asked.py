@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from app.core.chats.asked import (
@@ -14,7 +15,7 @@ from app.core.chats.asked import (
     mark_of,
     prompt_hash,
 )
-from engines.types import Message
+from engines.types import Medium, Message
 
 ASKED = Asked(
     model="m1", name="A model", files=(FileMark(5, 7),), sha256="ab", seed=7, context=4096,
@@ -44,6 +45,14 @@ def test_a_file_is_known_by_size_and_time(tmp_path: Path) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"12345")
     assert mark_of(path) == FileMark(5, path.stat().st_mtime_ns)
+
+
+def test_the_hash_is_of_what_was_shown_as_well() -> None:
+    words = Message("user", "a")
+    shown = [
+        replace(words, media=(Medium("image", b"", digest),)) for digest in ("0" * 64, "1" * 64)
+    ]
+    assert len({prompt_hash((it,)) for it in (words, *shown)}) == 3
 
 
 def test_the_hash_is_of_roles_and_words() -> None:

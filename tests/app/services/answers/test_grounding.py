@@ -268,6 +268,15 @@ def test_of_a_scan_as_many_pages_are_shown_as_there_is_room_for() -> None:
     assert [it.place for it in sources] == [1, 2, 3, 4]
 
 
+def test_a_scan_of_which_no_page_fits_is_told_to_be_one() -> None:
+    def measure(sources: Sequence[PromptSource]) -> Measured:
+        total = 100 + 3000 * sum(it.origin == "picture" for it in sources)
+        return Measured((total,), total, 500, 2000, (), total)
+
+    (source,) = choose("?", [SCAN], measure, {"image"})
+    assert (source.origin, source.place) == ("file", 0)
+
+
 def test_a_model_that_is_blind_is_told_that_a_scan_is_one(services: Services) -> None:
     answer = ask(services, "What does it say?", None, SCAN)
     assert "its pages are pictures without text" in prompt(services)[0].text
@@ -294,7 +303,7 @@ def test_a_model_whose_projector_is_for_pictures_alone_is_not_asked_about_a_soun
     seeing.engine.says = {"sees": True, "hears": False}
     answer = ask(seeing, "What is it?", None, SONG)
     assert answer.failure is not None
-    assert "is not for that" in answer.failure.why
+    assert "is not for sounds" in answer.failure.why
 
 
 def test_in_a_chat_with_a_picture_a_model_that_is_blind_is_told_that_there_was_one(

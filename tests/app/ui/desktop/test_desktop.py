@@ -74,14 +74,6 @@ def test_the_menu_bar_is_off_until_it_is_wanted(ui: Ui) -> None:
     assert ui.has("modelsPage")
 
 
-def test_a_text_file_becomes_a_part_of_the_message(ui: Ui, tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_text("Milk\n")
-    ui.type("What is missing?")
-    drop(ui, files(path), ui.edit.viewport())
-    assert ui.edit.toPlainText() == "What is missing?\n\nnotes.txt:\n```txt\nMilk\n```\n\n"
-
-
 def test_a_selection_becomes_a_quotation(ui: Ui) -> None:
     mime = QMimeData()
     mime.setText("one\ntwo\n")
@@ -98,19 +90,6 @@ def test_a_model_is_added(ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ui.click("addNothing")
 
 
-def test_a_picture_gets_a_sentence(ui: Ui, tmp_path: Path) -> None:
-    drop(ui, files(tmp_path / "cat.png"))
-    assert "pictures" in toast(ui)
-    assert ui.edit.toPlainText() == ""
-
-
-def test_what_is_no_text_is_explained(ui: Ui, tmp_path: Path) -> None:
-    path = tmp_path / "a.bin"
-    path.write_bytes(b"\0\xff")
-    drop(ui, files(path))
-    assert toast(ui).startswith("a.bin cannot be added to a message.")
-
-
 def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:
     taken: list[Path] = []
 
@@ -120,11 +99,11 @@ def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:
 
     path = tmp_path / "chat.json"
     path.write_text("{}")
-    drops = Drops(ui.window, [], take, ui.window.notifier)
-    written: list[str] = []
-    drops.text.connect(written.append)
+    drops = Drops(ui.window, [], take)
+    attached: list[list[Path]] = []
+    drops.files.connect(attached.append)
     drops.take_files([path])
-    assert (taken, written) == ([path], [])
+    assert (taken, attached) == ([path], [])
 
 
 def test_without_a_tray_closing_quits_and_the_settings_say_why(ui: Ui) -> None:

@@ -295,6 +295,21 @@ def test_a_key_that_cannot_be_kept_is_said_where_it_was_typed(
     ui.click("cancelKey")
 
 
+def test_what_a_model_sees_with_is_got_where_a_picture_was_refused(
+    ui: Ui, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        type(ui.presenters.discover),
+        "get_projector",
+        lambda _self, entry, done, _failed: (asked.append(entry.id), done(None)),
+    )
+    fail(ui, Action("get_projector", "starter"))
+    ui.click("fixFailure")
+    ui.qtbot.waitUntil(lambda: asked == ["starter"])
+    ui.qtbot.waitUntil(lambda: ui.window.is_shown(ui.window.page_named("models")))
+
+
 def test_a_failure_without_an_action_has_no_such_button(ui: Ui) -> None:
     fail(ui, None)
     assert not ui.has("fixFailure")

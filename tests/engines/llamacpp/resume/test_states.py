@@ -17,6 +17,7 @@ from typing import IO, Any
 import pytest
 
 from engines.llamacpp import native
+from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.native import Native, load_native
 from engines.llamacpp.resume import states
 from engines.llamacpp.resume.checkpoints import (
@@ -26,7 +27,6 @@ from engines.llamacpp.resume.checkpoints import (
     most_crowded,
 )
 from engines.llamacpp.resume.records import StateKey, StateRecord
-from engines.llamacpp.resume.state_key import file_identity
 from engines.llamacpp.resume.states import StateFolder
 from engines.types import KvType
 from tests.engines.llamacpp.opened import Opened

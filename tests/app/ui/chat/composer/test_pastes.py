@@ -21,7 +21,7 @@ def paste(ui: Ui, text: str) -> None:
 
 def chips(ui: Ui) -> list[str]:
     found = ui.window.findChildren(QPushButton, "unfoldPaste")
-    return [it.text() for it in found if it.isVisible()]
+    return [it.accessibleName() for it in found if it.isVisible()]
 
 
 def test_a_short_text_is_pasted_as_ever(ui: Ui) -> None:
@@ -63,8 +63,8 @@ def test_a_chip_can_be_removed(ui: Ui) -> None:
     paste(ui, LONG)
     paste(ui, f"{LONG}\nmore")
     assert chips(ui) == ["Pasted text, 60 lines", "Pasted text, 61 lines"]
-    first = next(iter(ui.window.findChildren(QAbstractButton, "removePaste")))
-    assert first.accessibleName() == "Remove: Pasted text, 60 lines"
+    first = next(iter(ui.window.findChildren(QAbstractButton, "removeFile")))
+    assert first.accessibleName() == "Remove the pasted text"
     first.click()
     assert chips(ui) == ["Pasted text, 61 lines"]
 

@@ -113,7 +113,7 @@ def test_a_download_comes_is_listed_and_used(ui: Ui, loopback: TestHub) -> None:
     entry = ui.app.library.find("tiny-q4-0")
     assert entry.drafter is not None
     assert entry.drafter.name == "mtp-tiny-Q8_0.gguf"
-    assert entry.projector is None, "the app cannot see pictures, so it was not downloaded"
+    assert entry.projector is None, "nobody has asked for it"
     assert entry.verified is not None
     ui.press("Ctrl+M")
     ui.click("modelsPart-here")

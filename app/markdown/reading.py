@@ -1,0 +1,144 @@
+"""Blocks as they are read: their words without markup, and marks laid over them.
+
+What is checked of an answer is what its reader sees. Code is no one's words, so it is left out: it
+neither holds a quote nor lies in one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from app.markdown.blocks import Block, Mark, Paragraph, Span, Table
+from app.markdown.spans import LINE_BREAK
+
+_NO_WORDS: Final = "\ufffc"
+"""Stands for what has no words: a block of code, each sign of a formula."""
+
+_BETWEEN_BLOCKS: Final = "\n\n"
+_BETWEEN_CELLS: Final = "\n"
+_QUOTATION_MARKS: Final = re.compile(r"[\"“”„‟«»]")
+_SENTENCE_END: Final = re.compile(r"[.!?…][\"”“’»«)\]]*\s+(?=[\"“„»«(\[]*[A-ZÄÖÜ0-9])|\n+")
+_ABBREVIATED: Final = re.compile(
+    r"(?:\b(?:S|p|pp|No|Nr|Art|Abs|ca|vgl|bzw|etc|Dr|Mr|Mrs|Ms|St|Str|z|B|u|a|d|h|e|g|i|approx)"
+    r"|\b\d{1,3})\.$"
+)
+_WORD: Final = re.compile(r"\w+")
+_LEAST_WORDS: Final = 4
+"""A shorter sentence says nothing that needs a source, as “Yes, it does.”"""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A part of a read text that is marked. quote: see `Span`."""
+
+    start: int
+    end: int
+    mark: Mark
+    quote: int = 0
+
+
+def read_text(blocks: Sequence[Block]) -> str:
+    """Return the words of blocks as they are read."""
+    return _BETWEEN_BLOCKS.join(map(_text_of, blocks))
+
+
+def sentences(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence stands in the read text; headings and tables have none."""
+    start = 0
+    for block in blocks:
+        text = _text_of(block)
+        if isinstance(block, Paragraph) and not block.heading:
+            for begin, end in _sentences_of(text):
+                if len(_WORD.findall(text, begin, end)) >= _LEAST_WORDS:
+                    yield start + begin, start + end
+        start += len(text) + len(_BETWEEN_BLOCKS)
+
+
+def marked(blocks: Sequence[Block], marks: Sequence[Marked]) -> tuple[Block, ...]:
+    """Lay marks over blocks; of two that overlap, the earlier one in the sequence holds."""
+    found: list[Block] = []
+    start = 0
+    for block in blocks:
+        length = len(_text_of(block))
+        here = [it for it in marks if it.start < start + length and it.end > start]
+        found.append(_with_marks(block, start, here) if here else block)
+        start += length + len(_BETWEEN_BLOCKS)
+    return tuple(found)
+
+
+def _text_of(block: Block) -> str:
+    runs = _runs(block)
+    if not runs:
+        return _NO_WORDS
+    return _BETWEEN_CELLS.join("".join(map(_words, run)) for run in runs)
+
+
+def _runs(block: Block) -> tuple[tuple[Span, ...], ...]:
+    """Return the spans of each text in a block."""
+    if isinstance(block, Paragraph):
+        return (block.spans,)
+    if isinstance(block, Table):
+        return tuple(cell for row in block.rows for cell in row)
+    return ()
+
+
+def _words(span: Span) -> str:
+    """Return the words of a span; none for the number of a footnote, which is not read aloud."""
+    if span.note:
+        return ""
+    if span.math or span.picture:
+        return _NO_WORDS * len(span.text)
+    text = span.text.replace(LINE_BREAK, "\n")
+    return _QUOTATION_MARKS.sub(_NO_WORDS, text) if span.code else text
+
+
+def _with_marks(block: Block, start: int, marks: Sequence[Marked]) -> Block:
+    runs = []
+    for run in _runs(block):
+        spans: list[Span] = []
+        for span in run:
+            spans += _cut(span, start, marks)
+            start += len(_words(span))
+        runs.append(tuple(spans))
+        start += len(_BETWEEN_CELLS)
+    if isinstance(block, Paragraph):
+        return replace(block, spans=runs[0])
+    if isinstance(block, Table):
+        columns = len(block.align)
+        rows = (tuple(runs[at : at + columns]) for at in range(0, len(runs), columns))
+        return replace(block, rows=tuple(rows))
+    return block
+
+
+def _cut(span: Span, start: int, marks: Sequence[Marked]) -> Iterator[Span]:
+    """Divide a span that begins at `start` where marks begin and end."""
+    end = start + len(_words(span))
+    here = [it for it in marks if it.start < end and it.end > start]
+    if not here or span.math or span.picture:
+        yield span
+        return
+    cuts = {start, end}
+    cuts.update(at for it in here for at in (it.start, it.end) if start < at < end)
+    order = sorted(cuts)
+    for begin, until in pairwise(order):
+        piece = replace(span, text=span.text[begin - start : until - start])
+        of = next((it for it in here if it.start <= begin and until <= it.end), None)
+        if of is not None:
+            piece = replace(piece, mark=of.mark, quote=of.quote, ends=until == of.end)
+        yield piece
+
+
+def _sentences_of(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for found in _SENTENCE_END.finditer(text):
+        before = text[start : found.start() + 1]
+        if not found[0].startswith("\n") and _ABBREVIATED.search(before):
+            continue
+        yield start, len(text[: found.end()].rstrip())
+        start = found.end()
+    if text[start:].strip():
+        yield start, len(text.rstrip())

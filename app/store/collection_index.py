@@ -1,0 +1,804 @@
+"""The index of a collection: its files, their text, the words and the vectors of their passages.
+
+A file of its own for each collection: all of it can be made again from the files, so it needs no
+copies and no migrations, what it writes never holds up a chat, and a collection that is removed
+leaves nothing behind. Texts lie compressed, each once however many files have it; the words' index
+holds no text, and of passages only their places are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sqlite3
+import threading
+import zlib
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.core.documents import (
+    PASSAGE,
+    Document,
+    TextSpan,
+    document_from,
+    passages,
+)
+from app.core.errors import SearchBroken
+from app.core.knowledge import By, FileState, FoundPassage, IndexedFile, PathTrouble, fused
+from app.store.db import BESIDE, connect
+from app.store.folder import disk_full
+from app.store.passages import WORDS, query_of
+from app.store.vectors import SignTable, encoded, ranked
+
+if TYPE_CHECKING:
+    from app.core.errors import DocumentNotRead
+
+LAYOUT: Final = 1
+"""Counts up when tables or passages are made in another way; then all is read anew."""
+
+_TOP: Final = 30
+"""The passages by words, and by vectors, that are joined into one ranking."""
+
+_QUOTED: Final = 6
+"""Words of a quote by which the files are sought that may have it."""
+
+_MOST_QUOTED: Final = 500
+"""Files that are held against a quote, at most."""
+
+_MERGED: Final = 500
+"""Pages of the words' index that are written anew in one go."""
+
+_FORGETS: Final = sqlite3.sqlite_version_info >= (3, 42)
+"""Whether this SQLite can take a word out of an index at once, instead of crossing it out."""
+
+_UNPACKED: Final = 4_000_000
+"""Characters of documents that stay unpacked in memory, of those that were found last."""
+
+_USELESS: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+
+_TABLES: Final = (
+    "CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    """CREATE TABLE files (
+        id INTEGER PRIMARY KEY,
+        path BLOB NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        text_id INTEGER,
+        why TEXT NOT NULL DEFAULT '',
+        [do] TEXT NOT NULL DEFAULT ''
+    ) STRICT""",
+    "CREATE INDEX files_of_text ON files(text_id)",
+    "CREATE INDEX files_waiting ON files(id) WHERE state = 'waiting'",
+    """CREATE TABLE texts (
+        id INTEGER PRIMARY KEY,
+        sha256 TEXT NOT NULL UNIQUE,
+        size INTEGER NOT NULL,
+        places INTEGER NOT NULL,
+        scanned INTEGER NOT NULL,
+        characters INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        content BLOB NOT NULL
+    ) STRICT""",
+    "CREATE INDEX texts_by_size ON texts(size)",
+    "CREATE INDEX texts_by_passage ON texts(first)",
+    """CREATE TABLE passages (
+        id INTEGER PRIMARY KEY,
+        place INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        [end] INTEGER NOT NULL
+    ) STRICT""",
+    f"CREATE VIRTUAL TABLE word_index USING {WORDS}",
+    """CREATE TABLE models (
+        id INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        dimensions INTEGER NOT NULL
+    ) STRICT""",
+    """CREATE TABLE vectors (
+        model INTEGER NOT NULL,
+        text_id INTEGER NOT NULL,
+        signs BLOB NOT NULL,
+        codes BLOB NOT NULL,
+        PRIMARY KEY (model, text_id)
+    ) STRICT""",
+    """CREATE TABLE troubles (
+        path BLOB PRIMARY KEY,
+        why TEXT NOT NULL,
+        away INTEGER NOT NULL
+    ) STRICT""",
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SeenFile:
+    """A file as it is on the disk. name: as answers call it."""
+
+    path: Path
+    name: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class KnownFile:
+    """A file as the index has it."""
+
+    id: int
+    seen: SeenFile
+    state: FileState
+
+
+@dataclass(frozen=True)
+class VectorModel:
+    """What made the vectors of an index.
+
+    key: tells its weights, its prompts and its dimensions from all others. name: for people.
+    """
+
+    key: str
+    name: str
+    dimensions: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much is in an index; `CollectionState` says what each is."""
+
+    files: int
+    waiting: int
+    unreadable: int
+    characters: int
+    passages: int
+
+
+@dataclass(frozen=True)
+class TextToEmbed:
+    """A text of which there are no vectors yet, and its passages."""
+
+    id: int
+    name: str
+    passages: tuple[str, ...]
+
+
+class CollectionIndex:
+    """An open index. Any thread may search; one at a time writes. The owner calls `close`.
+
+    A file that cannot be read, or is of another layout, is removed and begun anew: then all files
+    have to be read again. Raises AppError where there can be no file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._reading = threading.RLock()
+        self._writing = threading.RLock()
+        self._signs: tuple[tuple[int, str], SignTable] | None = None
+        try:
+            self._open()
+        except sqlite3.DatabaseError as error:
+            if not _is_useless(error):
+                raise _broken(f"The system says: {error}.") from error
+            _log.warning("the index of a collection is made anew: %s", error)
+            remove_index(path)
+            self._open()
+        self._unpacked: OrderedDict[str, Document] = OrderedDict()
+
+    def close(self) -> None:
+        with self._reading, self._writing:
+            self._reader.close()
+            self._writer.close()
+
+    def _open(self) -> None:
+        with closing(connect(self._path)) as db:
+            layout = int(db.execute("PRAGMA user_version").fetchone()[0])
+            if layout == LAYOUT:
+                # Another SQLite may have made it in a way that this one cannot read.
+                db.execute("SELECT rowid FROM word_index WHERE word_index MATCH 'aaaa'").fetchone()
+        if layout not in {0, LAYOUT}:
+            remove_index(self._path)
+        self._reader, self._writer = self._connect(), self._connect()
+        if layout != LAYOUT:
+            self._reader.execute("PRAGMA journal_mode=WAL")
+            with self._write() as db:
+                for table in _TABLES:
+                    db.execute(table)
+                if _FORGETS:
+                    db.execute(
+                        "INSERT INTO word_index (word_index, rank) VALUES ('secure-delete', 1)"
+                    )
+                db.execute(f"PRAGMA user_version={LAYOUT}")
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = connect(self._path)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        return connection
+
+    @contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection]:
+        with self._reading, self._explained():
+            yield self._reader
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction: everything in the block is saved at its end, or nothing."""
+        with self._writing, self._explained():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+            except BaseException:
+                self._writer.rollback()
+                raise
+            self._writer.commit()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+                raise disk_full(self._path.parent) from error
+            raise _broken(f"The system says: {error}.") from error
+
+    def _forget_texts(self, left: Iterable[int]) -> None:
+        """Remove those of these texts that no file has any more, with their words and vectors."""
+        with self._writing:
+            if _remove_unused(self._writer, left):
+                with self._reading:
+                    self._unpacked.clear()
+
+    # Files
+
+    def known(self) -> dict[bytes, KnownFile]:
+        """Return all files of the index by their paths, as the system has these."""
+        with self._read() as db:
+            rows = db.execute("SELECT id, path, name, size, mtime_ns, state FROM files")
+            return {row["path"]: _known(row) for row in rows}
+
+    def waiting(self, most: int) -> list[KnownFile]:
+        """Return files that have yet to be read, in the order in which they were found."""
+        with self._read() as db:
+            rows = db.execute(
+                "SELECT id, path, name, size, mtime_ns, state FROM files WHERE state = 'waiting'"
+                " ORDER BY id LIMIT ?",
+                (most,),
+            )
+            return [_known(row) for row in rows]
+
+    def files(
+        self, state: FileState | None = None, start: int = 0, most: int = -1
+    ) -> list[IndexedFile]:
+        """Return files by their names."""
+        with self._read() as db:
+            rows = db.execute(
+                "SELECT path, name, state, files.size, places, scanned, why, [do] FROM files"
+                " LEFT JOIN texts ON texts.id = text_id WHERE ? IS NULL OR state = ?"
+                " ORDER BY name LIMIT ? OFFSET ?",
+                (state, state, most, start),
+            )
+            return [
+                IndexedFile(
+                    _path(row["path"]),
+                    row["name"],
+                    row["state"],
+                    row["size"],
+                    row["places"] or 0,
+                    row["scanned"] or 0,
+                    row["why"],
+                    row["do"],
+                )
+                for row in rows
+            ]
+
+    def note(
+        self,
+        seen: Iterable[SeenFile] = (),
+        moved: Iterable[tuple[int, SeenFile]] = (),
+        gone: Iterable[int] = (),
+    ) -> None:
+        """Note what a look at the folders has found.
+
+        seen: new and changed files, which are to be read. moved: files of the index that are
+        elsewhere now. gone: the ids of those that are there no more.
+        """
+        gone = list(gone)
+        with self._write() as db:
+            left = _texts_of(db, gone)
+            db.executemany("DELETE FROM files WHERE id = ?", [(it,) for it in gone])
+            db.executemany(
+                "UPDATE files SET path = ?, name = ?, size = ?, mtime_ns = ? WHERE id = ?",
+                [(*_row(it), file_id) for file_id, it in moved],
+            )
+            db.executemany(
+                "INSERT INTO files (path, name, size, mtime_ns, state)"
+                " VALUES (?, ?, ?, ?, 'waiting') ON CONFLICT (path) DO UPDATE SET"
+                " name = excluded.name, size = excluded.size, mtime_ns = excluded.mtime_ns,"
+                " state = 'waiting', why = '', [do] = ''",
+                map(_row, seen),
+            )
+            self._forget_texts(left)
+
+    def read_again(self, path: Path | None = None) -> None:
+        """Have files that could not be read tried again: one, or all."""
+        with self._write() as db:
+            db.execute(
+                "UPDATE files SET state = 'waiting', why = '', [do] = ''"
+                " WHERE state = 'unreadable' AND (? IS NULL OR path = ?)",
+                (None, None) if path is None else (os.fsencode(path),) * 2,
+            )
+
+    def looked(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
+        """Note that the folders have been looked through, and what could not be."""
+        with self._write() as db:
+            _keep(db, "looked", str(when))
+            _keep(db, "left_out", str(left_out))
+            db.execute("DELETE FROM troubles")
+            db.executemany(
+                "INSERT OR REPLACE INTO troubles (path, why, away) VALUES (?, ?, ?)",
+                [(os.fsencode(it.path), it.why, int(it.away)) for it in troubles],
+            )
+
+    def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
+        """Return what `looked` noted last."""
+        with self._read() as db:
+            when, left_out = _kept(db, "looked"), _kept(db, "left_out")
+            troubles = tuple(
+                PathTrouble(_path(row["path"]), row["why"], bool(row["away"]))
+                for row in db.execute("SELECT path, why, away FROM troubles ORDER BY path")
+            )
+        return float(when) if when else None, int(left_out or 0), troubles
+
+    def devices(self) -> dict[str, int]:
+        """Return the devices on which the folders lay when files of theirs were last found."""
+        with self._read() as db:
+            found: dict[str, int] = json.loads(_kept(db, "devices") or "{}")
+        return found
+
+    def keep_devices(self, devices: Mapping[str, int]) -> None:
+        with self._write() as db:
+            _keep(db, "devices", json.dumps(dict(devices)))
+
+    # Texts
+
+    def has_size(self, size: int) -> bool:
+        """Tell whether some text came from a file of this size."""
+        with self._read() as db:
+            row = db.execute("SELECT 1 FROM texts WHERE size = ? LIMIT 1", (size,)).fetchone()
+        return row is not None
+
+    def hash_of(self, file_id: int) -> str | None:
+        """Return the hash of the file's bytes as it was read; None for one without text."""
+        with self._read() as db:
+            row = db.execute(
+                "SELECT sha256 FROM files JOIN texts ON texts.id = text_id WHERE files.id = ?",
+                (file_id,),
+            ).fetchone()
+        return None if row is None else str(row["sha256"])
+
+    def link(self, file: KnownFile, sha256: str) -> bool:
+        """Give a file the text of this hash, if it is here; returns whether it is."""
+        with self._write() as db:
+            row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+            if row is not None:
+                left = _texts_of(db, [file.id])
+                _have(db, file, row["id"])
+                self._forget_texts(left)
+        return row is not None
+
+    def keep(self, read: Sequence[tuple[KnownFile, Document | DocumentNotRead]]) -> None:
+        """Keep the text of files that were read, or why they could not be."""
+        with self._write() as db:
+            left = _texts_of(db, [file.id for file, _ in read])
+            for file, document in read:
+                if isinstance(document, Document):
+                    _have(db, file, _add(db, document))
+                else:
+                    db.execute(
+                        "UPDATE files SET state = 'unreadable', text_id = NULL, why = ?, [do] = ?"
+                        " WHERE id = ? AND mtime_ns = ?",
+                        (document.why, document.do, file.id, file.seen.mtime_ns),
+                    )
+            self._forget_texts(left)
+
+    def merge(self) -> bool:
+        """Write a part of the words' index anew, without words that are crossed out in it.
+
+        Returns whether there may be more to do; nothing where words are taken out at once.
+        """
+        with self._read() as db:
+            removed = _kept(db, "removed")
+        if _FORGETS or not removed:
+            return False
+        with self._write() as db:
+            before = db.total_changes
+            for pages in (-_MERGED, _MERGED):
+                db.execute(
+                    "INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (pages,)
+                )
+            # Two changes are those of the orders themselves.
+            more = db.total_changes - before > 2
+            if not more:
+                _keep(db, "removed", "")
+        return more
+
+    def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
+        """Return the documents with these hashes; those that are not here are left out."""
+        found = {it: self._document(it) for it in set(hashes)}
+        return {sha256: it for sha256, it in found.items() if it is not None}
+
+    def _document(self, sha256: str) -> Document | None:
+        with self._read() as db:
+            document = self._unpacked.pop(sha256, None)
+            if document is None:
+                row = db.execute("SELECT content FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+                if row is None:
+                    return None
+                document = _unpacked(row["content"])
+            self._unpacked[sha256] = document
+            held = sum(len(it.text) for it in self._unpacked.values())
+            while held > _UNPACKED and len(self._unpacked) > 1:
+                held -= len(self._unpacked.popitem(last=False)[1].text)
+        return document
+
+    def names(self, hashes: Iterable[str]) -> dict[str, str]:
+        """Return how the files with these texts are called."""
+        found = {}
+        with self._read() as db:
+            for sha256 in set(hashes):
+                row = db.execute(
+                    "SELECT name FROM files JOIN texts ON texts.id = text_id"
+                    " WHERE sha256 = ? ORDER BY name",
+                    (sha256,),
+                ).fetchone()
+                if row is not None:
+                    found[sha256] = row["name"]
+        return found
+
+    def with_words(self, quote: str) -> list[tuple[str, str]]:
+        """Return hashes and names of the files that may have a quote, the likeliest first.
+
+        They have at least half of its longest words: one may be divided at the end of a line.
+        """
+        asked = sorted(set(re.findall(r"\w+", quote.lower())), key=lambda it: (-len(it), it))
+        counted: Counter[int] = Counter()
+        with self._read() as db:
+            for word in asked[:_QUOTED]:
+                counted.update(
+                    row[0]
+                    for row in db.execute(
+                        "SELECT DISTINCT (SELECT id FROM texts WHERE first <= word_index.rowid"
+                        " ORDER BY first DESC LIMIT 1) FROM word_index WHERE word_index MATCH ?",
+                        (f'"{word}"',),
+                    )
+                )
+            least = (len(asked[:_QUOTED]) + 1) // 2
+            likely = [it for it, count in counted.most_common(_MOST_QUOTED) if count >= least]
+            rows = [
+                db.execute(
+                    "SELECT sha256, name FROM texts JOIN files ON text_id = texts.id"
+                    " WHERE texts.id = ? ORDER BY name LIMIT 1",
+                    (text_id,),
+                ).fetchone()
+                for text_id in likely
+            ]
+        return [(row["sha256"], row["name"]) for row in rows if row is not None]
+
+    def counts(self) -> Counts:
+        """Count what is in the index."""
+        with self._read() as db:
+            of = {
+                row["state"]: row["number"]
+                for row in db.execute("SELECT state, count(*) AS number FROM files GROUP BY state")
+            }
+            row = db.execute(
+                "SELECT coalesce(sum(characters), 0), coalesce(sum(count), 0) FROM texts"
+            ).fetchone()
+        return Counts(
+            sum(of.values()), of.get("waiting", 0), of.get("unreadable", 0), row[0], row[1]
+        )
+
+    def size_bytes(self) -> int:
+        """Return what the index takes on the disk."""
+        places = (self._path.with_name(self._path.name + end) for end in ("", *BESIDE))
+        return sum(it.stat().st_size for it in places if it.exists())
+
+    # Vectors
+
+    def without_vectors(self, model: VectorModel, most: int) -> list[TextToEmbed]:
+        """Return texts of which this model has made no vectors, of about so many passages."""
+        found: list[TextToEmbed] = []
+        with self._read() as db:
+            rows = db.execute(
+                "SELECT id, count, content,"
+                " (SELECT name FROM files WHERE text_id = texts.id) AS name FROM texts"
+                " WHERE count > 0 AND NOT EXISTS (SELECT 1 FROM vectors"
+                " WHERE text_id = texts.id AND model = (SELECT id FROM models WHERE key = ?))"
+                " ORDER BY id",
+                (model.key,),
+            )
+            for row in rows:
+                parts = passages(_unpacked(row["content"]), PASSAGE)
+                found.append(
+                    TextToEmbed(row["id"], row["name"] or "", tuple(it.text for it in parts))
+                )
+                most -= row["count"]
+                if most <= 0:
+                    break
+            rows.close()
+        return found
+
+    def keep_vectors(
+        self, model: VectorModel, text_id: int, vectors: Sequence[Sequence[float]]
+    ) -> None:
+        """Keep the vectors of a text's passages, unless it has gone meanwhile."""
+        signs, codes = encoded(vectors, model.dimensions)
+        with self._write() as db:
+            number = _number_of(db, model)
+            db.execute(
+                "INSERT OR REPLACE INTO vectors (model, text_id, signs, codes)"
+                " SELECT ?, id, ?, ? FROM texts WHERE id = ? AND count = ?",
+                (number, signs, codes, text_id, len(vectors)),
+            )
+            _count_up(db)
+
+    def take_over(self, model: VectorModel) -> None:
+        """Search the vectors of this model from now on, and remove those of all others."""
+        with self._write() as db:
+            number = _number_of(db, model)
+            db.execute("DELETE FROM vectors WHERE model <> ?", (number,))
+            db.execute("DELETE FROM models WHERE id <> ?", (number,))
+            _keep(db, "model", model.key)
+            _count_up(db)
+
+    def model(self) -> VectorModel | None:
+        """Return the model whose vectors are complete, or were; None before the first."""
+        with self._read() as db:
+            row = db.execute(
+                "SELECT key, name, dimensions FROM models WHERE key = ?", (_kept(db, "model"),)
+            ).fetchone()
+        return None if row is None else VectorModel(row["key"], row["name"], row["dimensions"])
+
+    def with_vectors(self, model: VectorModel) -> int:
+        """Count the passages of which this model has made vectors."""
+        with self._read() as db:
+            row = db.execute(
+                "SELECT coalesce(sum(count), 0) FROM vectors JOIN texts ON texts.id = text_id"
+                " WHERE model = (SELECT id FROM models WHERE key = ?)",
+                (model.key,),
+            ).fetchone()
+        return int(row[0])
+
+    # Search
+
+    def search(
+        self,
+        collection: str,
+        question: str,
+        most: int,
+        vector: tuple[VectorModel, Sequence[float]] | None = None,
+    ) -> list[FoundPassage]:
+        """Return the passages that suit a question, the best first.
+
+        collection: how the collection is called. vector: of the question, and by which model.
+        """
+        rankings: dict[By, Sequence[int]] = {"text": self._by_words(question)}
+        if vector is not None:
+            rankings["vector"] = self._by_vector(*vector)
+        found = []
+        for number, score, by in fused(rankings)[:most]:
+            row = self._found(number)
+            passage = None if row is None else self._passage(collection, row, score, by)
+            if passage is not None:
+                found.append(passage)
+        return found
+
+    def _by_words(self, question: str) -> list[int]:
+        asked = query_of(question)
+        if not asked:
+            return []
+        with self._read() as db:
+            rows = db.execute(
+                "SELECT rowid FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
+                (asked, _TOP),
+            )
+            return [row[0] for row in rows]
+
+    def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> list[int]:
+        with self._read() as db:
+            near = self._signs_of(db, model).near(vector)
+            codes = {}
+            for number in near:
+                row = db.execute(
+                    "SELECT substr(codes, 1 + (? - first) * ?, ?) FROM texts JOIN vectors"
+                    " ON text_id = texts.id AND model = (SELECT id FROM models WHERE key = ?)"
+                    " WHERE texts.id = (SELECT id FROM texts WHERE first <= ?"
+                    " ORDER BY first DESC LIMIT 1)",
+                    (number, model.dimensions, model.dimensions, model.key, number),
+                ).fetchone()
+                if row is not None:
+                    codes[number] = row[0]
+        return [number for number, _ in ranked(vector, codes)[:_TOP]]
+
+    def _signs_of(self, db: sqlite3.Connection, model: VectorModel) -> SignTable:
+        """Return the signs of a model's vectors; they are read again when there are others."""
+        stamp = (int(_kept(db, "changes") or 0), model.key)
+        if self._signs is None or self._signs[0] != stamp:
+            rows = db.execute(
+                "SELECT first, signs FROM vectors JOIN texts ON texts.id = text_id"
+                " WHERE model = (SELECT id FROM models WHERE key = ?) ORDER BY first",
+                (model.key,),
+            )
+            self._signs = stamp, SignTable(((it[0], it[1]) for it in rows), model.dimensions)
+        return self._signs[1]
+
+    def _found(self, number: int) -> sqlite3.Row | None:
+        with self._read() as db:
+            row: sqlite3.Row | None = db.execute(
+                "SELECT path, name, sha256, place, start, [end] FROM passages"
+                " JOIN texts ON texts.id = (SELECT id FROM texts WHERE first <= ?"
+                " ORDER BY first DESC LIMIT 1)"
+                " JOIN files ON text_id = texts.id WHERE passages.id = ? ORDER BY name LIMIT 1",
+                (number, number),
+            ).fetchone()
+        return row
+
+    def _passage(
+        self, collection: str, row: sqlite3.Row, score: float, by: tuple[By, ...]
+    ) -> FoundPassage | None:
+        document = self._document(row["sha256"])
+        if document is None or not 0 < row["place"] <= len(document.sections):
+            return None
+        section = document.sections[row["place"] - 1]
+        before = document.start_of(row["place"])
+        return FoundPassage(
+            collection,
+            row["name"],
+            _path(row["path"]),
+            row["sha256"],
+            TextSpan(section.place, row["start"], row["end"]),
+            before + row["start"],
+            before + row["end"],
+            section.text[row["start"] : row["end"]],
+            score,
+            by,
+        )
+
+
+def remove_index(path: Path) -> None:
+    """Remove an index with what SQLite keeps beside it. Raises OSError."""
+    for end in ("", *BESIDE):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+
+
+def _add(db: sqlite3.Connection, document: Document) -> int:
+    """Add a text with its passages and their words, unless it is here; returns its id."""
+    row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (document.sha256,)).fetchone()
+    if row is not None:
+        return int(row["id"])
+    first = int(_kept(db, "next") or 1)
+    parts = list(enumerate(passages(document, PASSAGE), start=first))
+    _keep(db, "next", str(first + len(parts)))
+    db.executemany(
+        "INSERT INTO passages (id, place, start, [end]) VALUES (?, ?, ?, ?)",
+        [(number, it.span.place.number, it.span.start, it.span.end) for number, it in parts],
+    )
+    db.executemany(
+        "INSERT INTO word_index (rowid, words) VALUES (?, ?)",
+        [(number, it.text) for number, it in parts],
+    )
+    done = db.execute(
+        "INSERT INTO texts (sha256, size, places, scanned, characters, first, count, content)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            document.sha256,
+            document.size,
+            len(document.sections),
+            len(document.scanned),
+            len(document.text),
+            first,
+            len(parts),
+            zlib.compress(json.dumps(asdict(document), ensure_ascii=False).encode(), 6),
+        ),
+    )
+    return int(done.lastrowid or 0)
+
+
+def _have(db: sqlite3.Connection, file: KnownFile, text_id: int) -> None:
+    """Give a file its text, unless it has changed again meanwhile."""
+    db.execute(
+        "UPDATE files SET state = 'read', text_id = ?, why = '', [do] = ''"
+        " WHERE id = ? AND size = ? AND mtime_ns = ?",
+        (text_id, file.id, file.seen.size, file.seen.mtime_ns),
+    )
+
+
+def _texts_of(db: sqlite3.Connection, files: Iterable[int]) -> set[int]:
+    """Return the texts that these files have."""
+    found = (db.execute("SELECT text_id FROM files WHERE id = ?", (it,)).fetchone() for it in files)
+    return {row["text_id"] for row in found if row is not None and row["text_id"] is not None}
+
+
+def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
+    removed = False
+    for text_id in texts:
+        row = db.execute(
+            "SELECT first, count, content FROM texts WHERE id = ?"
+            " AND NOT EXISTS (SELECT 1 FROM files WHERE text_id = texts.id)",
+            (text_id,),
+        ).fetchone()
+        if row is None:
+            continue
+        parts = passages(_unpacked(row["content"]), PASSAGE)
+        db.executemany(
+            "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)",
+            [(number, it.text) for number, it in enumerate(parts, start=row["first"])],
+        )
+        last = row["first"] + row["count"] - 1
+        db.execute("DELETE FROM passages WHERE id BETWEEN ? AND ?", (row["first"], last))
+        db.execute("DELETE FROM vectors WHERE text_id = ?", (text_id,))
+        db.execute("DELETE FROM texts WHERE id = ?", (text_id,))
+        removed = True
+    if removed:
+        _keep(db, "removed", "1")
+        _count_up(db)
+    return removed
+
+
+def _number_of(db: sqlite3.Connection, model: VectorModel) -> int:
+    """Return the number of a model, which it gets when it comes first."""
+    db.execute(
+        "INSERT OR IGNORE INTO models (key, name, dimensions) VALUES (?, ?, ?)",
+        (model.key, model.name, model.dimensions),
+    )
+    row = db.execute("SELECT id FROM models WHERE key = ?", (model.key,)).fetchone()
+    return int(row["id"])
+
+
+def _known(row: sqlite3.Row) -> KnownFile:
+    seen = SeenFile(_path(row["path"]), row["name"], row["size"], row["mtime_ns"])
+    return KnownFile(row["id"], seen, row["state"])
+
+
+def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
+    return os.fsencode(seen.path), seen.name, seen.size, seen.mtime_ns
+
+
+def _path(stored: bytes) -> Path:
+    return Path(os.fsdecode(stored))
+
+
+def _unpacked(content: bytes) -> Document:
+    return document_from(json.loads(zlib.decompress(content)))
+
+
+def _kept(db: sqlite3.Connection, name: str) -> str:
+    row = db.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+    return "" if row is None else str(row["value"])
+
+
+def _keep(db: sqlite3.Connection, name: str, value: str) -> None:
+    db.execute("INSERT OR REPLACE INTO state (name, value) VALUES (?, ?)", (name, value))
+
+
+def _count_up(db: sqlite3.Connection) -> None:
+    """Note that other vectors are there than before."""
+    _keep(db, "changes", str(int(_kept(db, "changes") or 0) + 1))
+
+
+def _is_useless(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _USELESS
+
+
+def _broken(why: str) -> SearchBroken:
+    return SearchBroken("The collection could not be searched.", why, "Try again in a while.")

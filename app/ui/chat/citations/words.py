@@ -1,0 +1,84 @@
+"""What the window says of checked quotes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.citations import CheckedAnswer, Citation
+from app.core.documents import Location, LocationKind, TextSpan
+
+_tr = QCoreApplication.translate
+_LONGEST_TITLE = 60
+
+
+def summary(checked: CheckedAnswer) -> str:
+    """Sum up how the quotes of an answer stand, as under it."""
+    count = len(checked.citations)
+    if not count:
+        return _tr("citations", "No quote to check")
+    if count == 1:
+        words = _tr("citations", "1 quote checked")
+    else:
+        words = _tr("citations", "{0} quotes checked").format(count)
+    parts = [words]
+    if elsewhere := checked.count("elsewhere"):
+        parts.append(_tr("citations", "{0} elsewhere").format(elsewhere))
+    if missing := checked.count("not_found"):
+        parts.append(_tr("citations", "{0} not found").format(missing))
+    if len(parts) == 1:
+        parts.append(_tr("citations", "found") if count == 1 else _tr("citations", "all found"))
+    return ", ".join(parts)
+
+
+def verdict(citation: Citation, checked: CheckedAnswer) -> str:
+    """Say what became of a quote: where it stands, or that it does not."""
+    if citation.verdict == "not_found":
+        if checked.gone:
+            words = _tr("citations", "Not found. Not all files are here any more: {0}")
+            return words.format(", ".join(checked.gone))
+        return _tr("citations", "Not found: these words stand in none of the files.")
+    where = places(citation)
+    if citation.verdict == "elsewhere":
+        words = _tr("citations", "Not where the answer says, but in {0}.").format(where)
+    else:
+        words = _tr("citations", "Found in {0}.").format(where)
+    return f"{words} {copy_words(citation, checked)}".rstrip()
+
+
+def places(citation: Citation) -> str:
+    """Name the file and the places in which a quote stands."""
+    return ", ".join([citation.name, *map(_place_of, citation.spans)])
+
+
+def copy_words(citation: Citation, checked: CheckedAnswer) -> str:
+    """Say what is wrong with the kept copy of a quote's file; "" where nothing is."""
+    state = checked.copies.get(citation.document, "missing")
+    if state == "changed":
+        return _tr("citations", "The kept copy is no longer the file that was read.")
+    if state == "missing":
+        return _tr("citations", "No copy of the file is kept, only its text.")
+    return ""
+
+
+def _place_of(span: TextSpan) -> str:
+    return place_words(span.place)
+
+
+def place_words(place: Location) -> str:
+    """Name a place in a document, as “page 3” or “sheet Costs”."""
+    title = place.title
+    if len(title) > _LONGEST_TITLE:
+        title = title[:_LONGEST_TITLE].rstrip() + "…"
+    if place.kind is LocationKind.PAGE:
+        return _tr("citations", "page {0}").format(place.number)
+    if place.kind is LocationKind.SLIDE:
+        return _tr("citations", "slide {0}").format(place.number)
+    if place.kind is LocationKind.WHOLE:
+        return _tr("citations", "text")
+    words = {
+        LocationKind.HEADING: _tr("citations", "section {0}"),
+        LocationKind.SHEET: _tr("citations", "sheet {0}"),
+        LocationKind.CHAPTER: _tr("citations", "chapter {0}"),
+        LocationKind.MESSAGE: _tr("citations", "message {0}"),
+    }[place.kind]
+    return words.format(f"{place.number} “{title}”" if title else place.number)

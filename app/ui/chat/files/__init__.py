@@ -1,0 +1,1 @@
+"""Attached files as chips, at a message that is being written and in one that was sent."""

@@ -1,0 +1,74 @@
+"""Words for attached files: what they are, how large, and how much of them the model is told."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.chats.budget import FileUse
+from app.core.documents import Attachment, DocumentKind, FileShare, LocationKind
+from app.ui.look.format import figure, small_size, tokens
+
+_tr = QCoreApplication.translate
+
+
+def drawing_of(kind: DocumentKind) -> str:
+    """Name the icon of a kind of file."""
+    if kind.medium is None:
+        return "document"
+    return "image" if kind.medium == "image" else "sound"
+
+
+def about(file: Attachment) -> str:
+    """Say in a few words what a file is: 480 pages · 2.1 MB."""
+    said = [extent(file), small_size(file.size)]
+    if file.scanned and file.scanned == file.places:
+        said.append(_tr("files", "scan without text"))
+    return " · ".join(filter(None, said))
+
+
+def extent(file: Attachment) -> str:
+    """Say how many pages, pixels or seconds a file has; "" where it is one text."""
+    if file.width:
+        return f"{figure(file.width)} × {figure(file.height)}"
+    if file.seconds:
+        whole = max(1, round(file.seconds))
+        return f"{whole // 60}:{whole % 60:02}"
+    return counted(file.kind.location, file.places) if file.places > 1 else ""
+
+
+def counted(kind: LocationKind, count: int) -> str:
+    """Count places of a kind: 1 page, 480 pages."""
+    one, many = {
+        LocationKind.PAGE: (_tr("files", "1 page"), _tr("files", "{0} pages")),
+        LocationKind.SLIDE: (_tr("files", "1 slide"), _tr("files", "{0} slides")),
+        LocationKind.SHEET: (_tr("files", "1 sheet"), _tr("files", "{0} sheets")),
+        LocationKind.CHAPTER: (_tr("files", "1 chapter"), _tr("files", "{0} chapters")),
+        LocationKind.MESSAGE: (_tr("files", "1 message"), _tr("files", "{0} messages")),
+    }.get(kind, (_tr("files", "1 section"), _tr("files", "{0} sections")))
+    return one if count == 1 else many.format(figure(count))
+
+
+def is_in(share: FileShare) -> str:
+    """Say how much of a file stands in the prompt: 12 of 480 pages are in."""
+    if share.whole:
+        return _tr("files", "all of it is in")
+    if not share.places:
+        return _tr("files", "nothing of it is in")
+    if share.of <= 1:
+        return _tr("files", "parts of it are in")
+    words = (
+        _tr("files", "{0} of {1} is in") if share.places == 1 else _tr("files", "{0} of {1} are in")
+    )
+    return words.format(figure(share.places), counted(share.kind, share.of))
+
+
+def told(use: FileUse, *, exact: bool) -> str:
+    """Say what of a file is in the prompt, and what that takes."""
+    return f"{is_in(use.share)} · {tokens(use.tokens, guessed=not exact)}"
+
+
+def takes(use: FileUse, *, exact: bool) -> str:
+    """Say what a file takes as a whole, and what of it goes in where that is not all."""
+    if use.share.whole:
+        return tokens(use.tokens, guessed=not exact)
+    return f"{tokens(use.whole, guessed=True)} · {is_in(use.share)}"

@@ -1,0 +1,99 @@
+"""The files of sent messages as chips above them, and how much of them an answer was told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.documents import share_told
+from app.ui.chat.files.chip import FileChip
+from app.ui.chat.files.words import about, drawing_of, is_in
+from app.ui.widgets.flow import FlowRow
+from app.ui.widgets.label import Label
+
+if TYPE_CHECKING:
+    from app.core.chats.answers import Grounded
+    from app.core.chats.conversation import StoredMessage
+    from app.core.documents import Attachment, FileShare
+    from app.presenters.generation import Generation
+    from app.ui.chat.files.thumbnails import Thumbnails
+    from app.ui.chat.transcript.message_view import MessageView
+    from app.ui.chat.transcript.transcript import Transcript
+
+
+class SentFiles(QObject):
+    """Shows them on messages as they come live. file_opened(sha256): one is to be looked at.
+
+    ask_without: asks a question again, without the file of that hash.
+    """
+
+    file_opened = Signal(str)
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        thumbnails: Thumbnails,
+        generation: Generation,
+        ask_without: Callable[[StoredMessage, str], None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._transcript = transcript
+        self._thumbnails = thumbnails
+        self._ask_without = ask_without
+        transcript.showing.connect(self._show)
+        generation.grounded.connect(self._grounded)
+        generation.ended.connect(self._ended)
+
+    def _show(self, view: MessageView) -> None:
+        message = view.message
+        if message.attachments:
+            view.show_part("files", self._row(message), above=True)
+        if message.sources:
+            files = {it.sha256: it for sent in self._transcript.messages for it in sent.attachments}
+            told = dict.fromkeys(source.document for source in message.sources)
+            found = (files[it] for it in told if it in files)
+            self._say(view, (share_told(it, message.sources) for it in found))
+
+    def _row(self, message: StoredMessage) -> FlowRow:
+        row = FlowRow(trailing=True)
+        row.setObjectName("sentFiles")
+        row.setAccessibleName(self.tr("Files of this message"))
+        for file in message.attachments:
+            row.add(self._chip(message, file))
+        return row
+
+    def _chip(self, message: StoredMessage, file: Attachment) -> FileChip:
+        chip = FileChip(
+            drawing_of(file.kind),
+            file.name,
+            about(file),
+            opens=self.tr("Enter opens it."),
+            removes=self.tr("Ask again without {0}").format(file.name),
+            object_name="openSentFile",
+        )
+        chip.opened.connect(lambda: self.file_opened.emit(file.sha256))
+        chip.removed.connect(lambda: self._ask_without(message, file.sha256))
+        # Without its only file, nothing would be left to be asked.
+        chip.show_removal(bool(message.text) or len(message.attachments) > 1)
+        self._thumbnails.put(chip, file)
+        return chip
+
+    def _grounded(self, answer_id: str, grounded: Grounded) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            self._say(view, grounded.shares)
+
+    def _ended(self, answer: StoredMessage) -> None:
+        """Show it again: the answer's view may have been filled anew."""
+        view = self._transcript.view_of(answer.id)
+        if view is not None:
+            self._show(view)
+
+    def _say(self, view: MessageView, shares: Iterable[FileShare]) -> None:
+        """Say of which files the model was not told all."""
+        lines = [f"{share.name}: {is_in(share)}" for share in shares if not share.whole]
+        note = Label("\n".join(lines), "small", name="toldFiles", wrap=True) if lines else None
+        view.show_part("toldFiles", note, above=True)

@@ -1,0 +1,1 @@
+"""The page of documents: collections of files that chats and assistants can be asked about."""

@@ -1,0 +1,130 @@
+"""Words for collections: how far they are read, their files, and the places of passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from PySide6.QtCore import QCoreApplication
+
+from app.core.documents import Location, LocationKind
+from app.core.knowledge import CollectionState, IndexedFile, IndexProgress
+from app.ui.look.format import figure, small_size
+from app.ui.look.language import translated
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("documents", text)
+
+
+def is_at_work(state: CollectionState, progress: IndexProgress | None) -> bool:
+    """Whether something of a collection is still to be read, so that it can be paused."""
+    reads = progress is not None and (progress.doing != "looking" or state.looked is None)
+    return reads or state.waiting > 0 or _lacks_vectors(state)
+
+
+def standing(state: CollectionState, progress: IndexProgress | None) -> str:
+    """Say how far a collection is read, in one line."""
+    if state.collection.paused or state.waiting:
+        return _part(state)
+    if state.looked is None and state.collection.paths:
+        return _tr("Looking through the folders…")
+    if not state.files:
+        return _tr("No files yet")
+    files = count_of_files(state.files)
+    if is_at_work(state, progress):
+        percent = share(state, progress)
+        return _tr("{0}, all read. Search by meaning: {1} % ready").format(files, percent)
+    if state.unreadable:
+        return f"{files}, {unreadable(state.unreadable)}"
+    return _tr("{0}, all read").format(files)
+
+
+def _part(state: CollectionState) -> str:
+    """Say which part of a collection is read, of one that is not read to its end."""
+    read, files = figure(state.files - state.waiting), figure(state.files)
+    if not state.collection.paused:
+        return _tr("Reading: {0} of {1} files").format(read, files)
+    if state.waiting:
+        return _tr("Paused: {0} of {1} files are read").format(read, files)
+    return _tr("Paused")
+
+
+def share(state: CollectionState, progress: IndexProgress | None) -> int:
+    """Return how much of what is being done to a collection is done, in percent."""
+    if state.waiting:
+        return _percent(state.files - state.waiting, state.files)
+    if progress is not None and progress.doing == "vectors":
+        return _percent(progress.done, progress.total)
+    return _percent(state.with_vectors, state.passages)
+
+
+def reading_of(states: Sequence[CollectionState]) -> str:
+    """Say that answers know only a part of some collections yet; "" where all is read."""
+    waiting, files = sum(it.waiting for it in states), sum(it.files for it in states)
+    if not waiting:
+        return ""
+    read = figure(files - waiting)
+    return _tr("{0} of {1} files are read; answers know those.").format(read, figure(files))
+
+
+def facts(state: CollectionState) -> list[str]:
+    """Say what else is known of a collection, in lines."""
+    lines = [f"{it.path}: {translated(it.why)}" for it in state.troubles]
+    if state.left_out:
+        words = _tr("Left out, as they are no documents: {0}.")
+        lines.append(words.format(count_of_files(state.left_out)))
+    if state.files:
+        words = _tr("The index takes {0} on the disk.")
+        lines.append(words.format(small_size(state.index_bytes)))
+    return lines
+
+
+def count_of_files(count: int) -> str:
+    if count == 1:
+        return _tr("1 file")
+    return _tr("{0} files").format(figure(count))
+
+
+def unreadable(count: int) -> str:
+    if count == 1:
+        return _tr("1 could not be read")
+    return _tr("{0} could not be read").format(figure(count))
+
+
+def file_state(file: IndexedFile) -> str:
+    words = {
+        "waiting": _tr("Waiting"),
+        "read": _tr("Read"),
+        "unreadable": _tr("Not read"),
+    }
+    if file.scanned and file.state == "read":
+        return _tr("Read, {0} pages are pictures").format(figure(file.scanned))
+    return words[file.state]
+
+
+def passage_place(file: str, place: Location) -> str:
+    """Name the place of a passage: its file, and where in it."""
+    return ", ".join(filter(None, [PurePath(file).name, place_words(place), place.title]))
+
+
+def place_words(place: Location) -> str:
+    """Name a place of a file; "" for the whole of one without places."""
+    words = {
+        LocationKind.WHOLE: "",
+        LocationKind.HEADING: _tr("section {0}"),
+        LocationKind.PAGE: _tr("page {0}"),
+        LocationKind.SLIDE: _tr("slide {0}"),
+        LocationKind.SHEET: _tr("sheet {0}"),
+        LocationKind.CHAPTER: _tr("chapter {0}"),
+        LocationKind.MESSAGE: _tr("message {0}"),
+    }
+    return words[place.kind].format(place.number)
+
+
+def _lacks_vectors(state: CollectionState) -> bool:
+    return bool(state.next_model) or (bool(state.model) and state.with_vectors < state.passages)
+
+
+def _percent(part: int, whole: int) -> int:
+    return min(100, round(100 * part / whole)) if whole else 0

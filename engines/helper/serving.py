@@ -1,0 +1,116 @@
+"""A helping process that carries out one order after the other; see `child.begin_serving`."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO, Any, Final
+
+from engines.cancel import CancelToken
+from engines.helper.child import END_OF_ANSWER
+from engines.helper.parent import ProcessResult, resident_bytes_of, start_helper
+
+_LOOK_S: Final = 0.1
+_PIECE: Final = 1 << 16
+
+
+class ServingHelper:
+    """A process that answers orders, one at a time, for one thread. The owner calls `close`.
+
+    Where an order ends it, takes too long or too much, it is gone, and `alive` is False.
+    Raises OSError if none starts.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._child, self._orders = start_helper(command)
+        self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._errors: deque[bytes] = deque(maxlen=16)
+        for pipe, into in (
+            (self._child.stdout, self._pieces.put),
+            (self._child.stderr, self._errors.append),
+        ):
+            if pipe is not None:
+                threading.Thread(target=_listen, args=(pipe, into), daemon=True).start()
+        self.orders = 0
+
+    @property
+    def alive(self) -> bool:
+        return self._child.poll() is None
+
+    def resident_bytes(self) -> int:
+        """Return what it has in memory now; 0 if it has ended."""
+        return resident_bytes_of(self._child)
+
+    def ask(
+        self, order: Any, limit_s: float, cancel: CancelToken, memory_bytes: int, out_bytes: int
+    ) -> ProcessResult:
+        """Have an order carried out, which ends the helper where the limits or `cancel` say so.
+
+        memory_bytes: what it may have in memory. out_bytes: what it may answer.
+        """
+        self.orders += 1
+        until = time.monotonic() + limit_s
+        forget = cancel.on_cancel(self._child.kill)
+        parts: list[bytes] = []
+        in_time, too_much, ended = True, False, False
+        try:
+            with suppress(BrokenPipeError):
+                _write_all(self._orders, json.dumps(order).encode() + b"\n")
+            while True:
+                try:
+                    piece = self._pieces.get(timeout=_LOOK_S)
+                except queue.Empty:
+                    too_much = self.resident_bytes() > memory_bytes
+                else:
+                    if not piece:
+                        break
+                    parts.append(piece)
+                    out_bytes -= len(piece)
+                    ended = _is_the_end(parts)
+                    if ended:
+                        break
+                in_time = time.monotonic() < until
+                too_much = too_much or out_bytes < 0
+                if too_much or not in_time:
+                    self._child.kill()
+                    break
+        finally:
+            forget()
+        code = 0
+        if not ended:
+            self._child.kill()
+            code = self._child.wait()
+        err = b"".join(self._errors).decode(errors="replace")
+        answer = b"".join(parts).removesuffix(END_OF_ANSWER if ended else b"")
+        return ProcessResult(code, answer, err, in_time, too_much=too_much)
+
+    def close(self) -> None:
+        """End it."""
+        self._child.kill()
+        self._child.wait()
+        os.close(self._orders)
+
+
+def _listen(pipe: IO[bytes], into: Any) -> None:
+    """Pass on what comes from a pipe; nothing at its end."""
+    with pipe:
+        while part := pipe.read1(_PIECE):  # type: ignore[attr-defined]
+            into(part)
+    into(b"")
+
+
+def _is_the_end(parts: Sequence[bytes]) -> bool:
+    """Tell whether an answer ends here: with an empty line behind another one."""
+    last = parts[-1] if len(parts[-1]) > 1 else b"".join(parts[-2:])
+    return last.endswith(b"\n" + END_OF_ANSWER) or (len(parts) == 1 and last == END_OF_ANSWER)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,0 +1,256 @@
+"""What a projector's header says: what it takes, and how many tokens that becomes.
+
+facts = read_projector(Path("mmproj-model.gguf"))
+print(facts.sees, facts.picture_tokens(1920, 1080))
+
+Source: clip.cpp and mtmd-image.cpp of llama.cpp. What a loaded model counts itself is exact for
+every kind; this is for before it is loaded, and for the kinds that most models have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engines.errors import NotAModel
+from engines.models.gguf.header import read_file
+from engines.models.gguf.reader import ARCHITECTURE, Gguf, Value, whole_number
+
+_ARCHITECTURE: Final = "clip"
+
+_UP_TO: Final[Mapping[str, tuple[int, int, int]]] = {
+    "qwen2vl_merger": (2, 8, 4096),
+    "qwen2.5vl_merger": (2, 8, 4096),
+    "qwen2.5o": (2, 8, 4096),
+    "qwen3vl_merger": (2, 8, 4096),
+    "glm4v": (2, 8, 4096),
+    "gemma4v": (3, 70, 1120),
+    "gemma4uv": (3, 70, 1120),
+    "kimivl": (1, 8, 1024),
+}
+"""Kinds that keep a picture's shape: patches that become one in each direction, where the file says
+nothing else, and the least and the most tokens of a picture."""
+
+_FIXED: Final[Mapping[str, int]] = {"gemma3": 4, "mlp": 1, "mlp_norm": 1}
+"""Kinds that make every picture a square of one size: patches that become one in each direction."""
+
+_MERGES: Final = ("clip.vision.spatial_merge_size", "clip.vision.projector.scale_factor")
+_USUAL_MOST: Final = {"gemma4v": 256, "gemma4uv": 256, "kimivl": 256}
+_USUALLY: Final = 46 * 46
+"""Tokens of a picture for which llama.cpp makes room when it loads, where no other number is."""
+
+_LOOK_AHEAD_FRAMES: Final = 3000
+"""Frames of a sound, at a hundredth of a second each, for which it makes room."""
+
+
+@dataclass(frozen=True)
+class Eyes:
+    """The part of a projector that looks at pictures.
+
+    patch: pixels of one side of a patch. merge: patches of one side that become one token. least,
+    most: tokens of a picture, 0 where that is not known of this kind. side: of the square that a
+    picture becomes, 0 where it keeps its shape. width, inner: values of its hidden states.
+    """
+
+    kind: str
+    patch: int
+    merge: int
+    least: int
+    most: int
+    side: int
+    width: int
+    inner: int
+    gated: bool
+
+
+@dataclass(frozen=True)
+class Ears:
+    """The part that hears. channels: of its first convolutions, 0 where there are none."""
+
+    kind: str
+    mel: int
+    width: int
+    inner: int
+    channels: int
+
+
+@dataclass(frozen=True)
+class ProjectorFacts:
+    """The facts of a projector. width: of what it makes. weight_bytes: of its tensors."""
+
+    width: int
+    weight_bytes: int
+    eyes: Eyes | None
+    ears: Ears | None
+
+    @property
+    def sees(self) -> bool:
+        return self.eyes is not None
+
+    @property
+    def hears(self) -> bool:
+        return self.ears is not None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What llama.cpp calls its parts."""
+        return tuple(part.kind for part in (self.eyes, self.ears) if part is not None)
+
+    def picture_tokens(self, width: int, height: int) -> int | None:
+        """Count the tokens of a picture of so many pixels, without the markers around it.
+
+        None where its kind is not known here.
+        """
+        eyes = self.eyes
+        if eyes is None or not eyes.most or min(width, height) < 1:
+            return None
+        unit = eyes.patch * eyes.merge
+        if eyes.side:
+            return (eyes.side // unit) ** 2
+        area = unit * unit
+        across, down = (max(unit, _rounded(side / unit) * unit) for side in (width, height))
+        if across * down > eyes.most * area:
+            scale = math.sqrt(height * width / (eyes.most * area))
+            across, down = (max(unit, int(side / scale // unit) * unit) for side in (width, height))
+        elif across * down < eyes.least * area:
+            scale = math.sqrt(eyes.least * area / (height * width))
+            across, down = (math.ceil(side * scale / unit) * unit for side in (width, height))
+        return across // unit * (down // unit)
+
+    def sound_tokens(self, seconds: float) -> int | None:
+        """Count the tokens of a sound, without its markers; None where its kind is not known."""
+        kind = self.ears.kind if self.ears is not None else ""
+        samples = int(seconds * 16_000)
+        if kind == "qwen3a":
+            # Each window of eight seconds in parts of one, of which each makes 13.
+            frames = samples // 160 + 1
+            return sum(-(-min(800, frames - at) // 100) * 13 for at in range(0, frames, 800))
+        if kind == "gemma4a":
+            chunks = [min(480_000, samples - at) for at in range(0, samples, 480_000)]
+            return sum(_halved(_halved((chunk + 160 - 321) // 160 + 1)) for chunk in chunks)
+        return None
+
+    @property
+    def most_picture_tokens(self) -> int:
+        """The most tokens of one picture, 0 where that is not known."""
+        eyes = self.eyes
+        if eyes is None:
+            return 0
+        return (eyes.side // (eyes.patch * eyes.merge)) ** 2 if eyes.side else eyes.most
+
+    @property
+    def usual_picture_tokens(self) -> int:
+        """The tokens of a picture for which llama.cpp makes room when it loads."""
+        eyes = self.eyes
+        if eyes is None:
+            return 0
+        if eyes.side:
+            return self.most_picture_tokens
+        return _USUAL_MOST.get(eyes.kind, _USUALLY)
+
+    def compute_bytes(self, picture_tokens: int | None = None) -> int:
+        """Estimate the buffers for intermediate values from above, with a picture of this size.
+
+        Those of sounds and of pictures are there side by side.
+        """
+        eyes, ears, found = self.eyes, self.ears, 0
+        if eyes is not None:
+            tokens = self.usual_picture_tokens if picture_tokens is None else picture_tokens
+            # What goes in and out of the widest layer, or the parts of an attention.
+            inner = 3 * eyes.inner + 4 * eyes.width if eyes.gated else 2 * eyes.inner + eyes.width
+            found += 4 * tokens * eyes.merge**2 * max(inner, 8 * eyes.width)
+        if ears is not None:
+            frames = _LOOK_AHEAD_FRAMES
+            # The first convolution takes a half in each direction, with a copy of nine values each.
+            found += 4 * (frames // 2) * (ears.mel // 2) * (2 * ears.channels + 9)
+            found += 4 * (frames // 2) * (2 * ears.inner + 2 * ears.width)
+        return found
+
+    @property
+    def memory_bytes(self) -> int:
+        """Estimate what it takes once it is loaded."""
+        return self.weight_bytes + self.compute_bytes()
+
+
+def read_projector(path: Path) -> ProjectorFacts:
+    """Read the header of a projector, which may be all that there is of the file yet.
+
+    Raises ModelNotFound, ModelUnreadable, ModelDamaged, NotAModel.
+    """
+    gguf, _ = read_file(path)
+    if gguf.values.get(ARCHITECTURE) != _ARCHITECTURE:
+        raise NotAModel(
+            f"“{path.name}” is no projector.",
+            "It is another kind of model.",
+            "Choose the projector of this model; its name mostly begins with “mmproj”.",
+        )
+    return projector_facts(gguf)
+
+
+def projector_facts(gguf: Gguf) -> ProjectorFacts:
+    """Take the facts out of a header."""
+    values = gguf.values
+    hears = bool(values.get("clip.has_audio_encoder"))
+    # The first projectors there were said nothing, and were for pictures.
+    sees = bool(values.get("clip.has_vision_encoder", not hears))
+    width = 0
+    for part in ("vision", "audio"):
+        width = width or whole_number(values, f"clip.{part}.projection_dim")
+    return ProjectorFacts(
+        width,
+        sum(tensor.size_bytes for tensor in gguf.tensors),
+        _eyes(gguf) if sees else None,
+        _ears(gguf) if hears else None,
+    )
+
+
+def _eyes(gguf: Gguf) -> Eyes:
+    values, kind = gguf.values, _kind(gguf.values, "vision")
+    merge, least, most = _UP_TO.get(kind, (_FIXED.get(kind, 1), 0, 0))
+    for key in _MERGES:
+        merge = whole_number(values, key) or merge
+    side = 0
+    if kind in _FIXED:
+        side = whole_number(values, "clip.vision.image_size")
+        most = 1
+    return Eyes(
+        kind,
+        whole_number(values, "clip.vision.patch_size") or 1,
+        merge,
+        least,
+        most,
+        side,
+        whole_number(values, "clip.vision.embedding_length"),
+        whole_number(values, "clip.vision.feed_forward_length"),
+        gated=any(tensor.name == "v.blk.0.ffn_gate.weight" for tensor in gguf.tensors),
+    )
+
+
+def _ears(gguf: Gguf) -> Ears:
+    values = gguf.values
+    first = next((it for it in gguf.tensors if it.name in _FIRST_CONVOLUTIONS), None)
+    return Ears(
+        _kind(values, "audio"),
+        whole_number(values, "clip.audio.num_mel_bins"),
+        whole_number(values, "clip.audio.embedding_length"),
+        whole_number(values, "clip.audio.feed_forward_length"),
+        max(first.shape) if first is not None else 0,
+    )
+
+
+_FIRST_CONVOLUTIONS: Final = ("a.conv1d.0.weight", "a.conv2d.1.weight")
+
+
+def _kind(values: Mapping[str, Value], part: str) -> str:
+    return str(values.get("clip.projector_type") or values.get(f"clip.{part}.projector_type", ""))
+
+
+def _rounded(value: float) -> int:
+    return math.floor(value + 0.5)
+
+
+def _halved(frames: int) -> int:
+    return (frames - 1) // 2 + 1

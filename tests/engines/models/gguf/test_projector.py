@@ -1,0 +1,126 @@
+"""A projector's header, against what llama.cpp itself counts and allocates."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from engines.cancel import CancelToken
+from engines.errors import EngineError, NotAModel
+from engines.llamacpp.cells import is_cell
+from engines.llamacpp.model import open_model
+from engines.llamacpp.native import load_native
+from engines.llamacpp.projector import Projector, open_projector
+from engines.models.gguf.projector import read_projector
+from engines.types import LoadPlan, MediaKind, Medium
+from tests.support.made_senses import (
+    gemma4_projector,
+    png,
+    qwen3a_projector,
+    qwen3vl_projector,
+    wav,
+    write_gemma4,
+    write_qwen3vl,
+)
+
+KINDS = ("qwen3vl", "gemma4", "qwen3a")
+SIZES = (
+    (320, 240), (64, 64), (1, 1), (2000, 30), (1024, 768), (999, 1001), (4096, 4096), (17, 3000),
+)  # fmt: skip
+
+Pair = tuple[Path, Path]
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
+    folder = tmp_path_factory.mktemp("projectors")
+    gemma = write_gemma4(folder / "gemma4.gguf")
+    return {
+        "qwen3vl": (
+            write_qwen3vl(folder / "qwen3vl.gguf"),
+            qwen3vl_projector(folder / "mmproj-qwen3vl.gguf"),
+        ),
+        "gemma4": (gemma, gemma4_projector(folder / "mmproj-gemma4.gguf", ears=True)),
+        "qwen3a": (
+            write_qwen3vl(folder / "plain.gguf", deepstack=0),
+            qwen3a_projector(folder / "mmproj-qwen3a.gguf"),
+        ),
+    }
+
+
+@contextmanager
+def opened(pair: Pair) -> Iterator[Projector]:
+    native = load_native()
+    plan = LoadPlan(pair[0], 512, 1, 1, projector=pair[1])
+    with (
+        closing(open_model(native, plan, lambda _: None, CancelToken())) as model,
+        closing(open_projector(native, model, plan)) as projector,
+    ):
+        yield projector
+
+
+def cells(projector: Projector, kind: MediaKind, data: bytes) -> int:
+    medium = Medium(kind, data, sha256(data).hexdigest())
+    return sum(map(is_cell, projector.tokens(medium)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_says_what_it_sees_and_hears(pairs: dict[str, Pair], kind: str) -> None:
+    facts = read_projector(pairs[kind][1])
+    with opened(pairs[kind]) as projector:
+        assert (facts.sees, facts.hears) == (projector.sees, projector.hears)
+        assert projector.width % facts.width == 0, "a Qwen 3 VL adds to the first layers as well"
+
+
+@pytest.mark.parametrize("kind", ["qwen3vl", "gemma4"])
+def test_a_picture_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], kind: str) -> None:
+    facts = read_projector(pairs[kind][1])
+    with opened(pairs[kind]) as projector:
+        for width, height in SIZES:
+            counted = cells(projector, "image", png(width, height))
+            assert facts.picture_tokens(width, height) == counted, (width, height)
+            assert counted <= facts.most_picture_tokens
+
+
+@pytest.mark.parametrize("kind", ["gemma4", "qwen3a"])
+def test_a_sound_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], kind: str) -> None:
+    facts = read_projector(pairs[kind][1])
+    with opened(pairs[kind]) as projector:
+        for seconds in (0.3, 1.0, 1.5, 7.99, 8.0, 9.3, 31.0, 65.5):
+            assert facts.sound_tokens(seconds) == cells(projector, "audio", wav(seconds)), seconds
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_buffers_are_estimated_from_above(
+    pairs: dict[str, Pair], kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    facts = read_projector(pairs[kind][1])
+    with caplog.at_level(logging.DEBUG, "engines.llamacpp"), opened(pairs[kind]):
+        pass
+    said = re.findall(r"reserve_compute_meta: .*compute buffer size = +([\d.]+) MiB", caplog.text)
+    real = sum(float(size) for size in said) * (1 << 20)
+    assert real <= facts.compute_bytes() <= 2 * real
+    assert facts.weight_bytes <= pairs[kind][1].stat().st_size
+
+
+def test_what_is_no_projector_is_refused(pairs: dict[str, Pair], tmp_path: Path) -> None:
+    with pytest.raises(NotAModel, match="no projector"):
+        read_projector(pairs["qwen3vl"][0])
+    whole = pairs["qwen3vl"][1].read_bytes()
+    (cut := tmp_path / "cut.gguf").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(EngineError, match="not complete"):
+        read_projector(cut)
+
+
+def test_an_unknown_kind_is_counted_by_nobody_but_llama(tmp_path: Path) -> None:
+    facts = read_projector(qwen3vl_projector(tmp_path / "new.gguf", kind="telescope"))
+    assert facts.sees
+    assert facts.kinds == ("telescope",)
+    assert facts.picture_tokens(64, 64) is None
+    assert facts.sound_tokens(1.0) is None
