@@ -13,8 +13,11 @@ def full(tokens: int, kept: int, context: int, *, counted: bool = True) -> Conte
     """
     return ContextFull(
         "This chat no longer fits the context.",
-        f"With this message it takes {_said(tokens, counted=counted)} tokens. The context has"
-        f" {context:,}, of which {kept:,} are reserved for the answer.",
+        f"With this message it takes {tokens:,} tokens. The context has {context:,}, of "
+        f"which {kept:,} are reserved for the answer."
+        if counted
+        else f"With this message it takes at least {tokens:,} tokens. The context has {context:,},"
+        f" of which {kept:,} are reserved for the answer.",
         "Shorten the message, choose a larger context, or let the oldest messages be "
         "left out or summarised.",
     )
@@ -35,8 +38,10 @@ def too_long(tokens: int, pinned: int, context: int, *, counted: bool = True) ->
         )
     return MessageTooLong(
         "This message is too long for the model.",
-        f"With the system prompt it takes {_said(tokens, counted=counted)} tokens, and the context"
-        f" has {context:,}.",
+        f"With the system prompt it takes {tokens:,} tokens, and the context has {context:,}."
+        if counted
+        else f"With the system prompt it takes at least {tokens:,} tokens, and the context has"
+        f" {context:,}.",
         "Shorten it, or load the model with a larger context.",
     )
 
@@ -48,10 +53,8 @@ def prompt_too_long(tokens: int, context: int, *, counted: bool = True) -> Messa
     """
     return MessageTooLong(
         "The prompt is too long for the model.",
-        f"It takes {_said(tokens, counted=counted)} tokens, and the context has {context:,}.",
+        f"It takes {tokens:,} tokens, and the context has {context:,}."
+        if counted
+        else f"It takes at least {tokens:,} tokens, and the context has {context:,}.",
         "Shorten the prompt, or choose a larger context.",
     )
-
-
-def _said(tokens: int, *, counted: bool) -> str:
-    return f"{tokens:,}" if counted else f"at least {tokens:,}"

@@ -232,14 +232,13 @@ class ResultFields(Fields):
 
 def _result(result: ResultFields, where: str, intake: Intake) -> Content:
     own = ContentBuilder()
-    if result.is_error:
-        own.add_text("Error:")
     if isinstance(result.content, list):
         for block in result.content:
             _add(own, block, where, intake)
     else:
         own.add_text(result.content or "")
-    return own.built()
+    found = own.built()
+    return found.behind("Error: ") if result.is_error else found
 
 
 def _add(own: ContentBuilder, block: Mapping[str, Any], where: str, intake: Intake) -> None:

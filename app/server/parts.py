@@ -25,6 +25,11 @@ class Content:
     text: str = ""
     media: tuple[Medium, ...] = ()
 
+    def behind(self, words: str) -> Content:
+        """Return it with words before it."""
+        media = tuple(replace(it, at=it.at + len(words)) for it in self.media)
+        return Content(words + self.text, media)
+
 
 class ContentBuilder:
     """Puts the parts of one message together. between: what stands between two texts."""

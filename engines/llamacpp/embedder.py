@@ -135,7 +135,7 @@ class Embedder:
         if cancel.cancelled:
             raise Cancelled
         if len(text) > self.size and (least := self.model.vocabulary.fewest(text)) > self.size:
-            raise _too_long(number, f"at least {least:,}", self.size)
+            raise _too_long(number, least, self.size, counted=False)
 
     def _evaluated(
         self, texts: Sequence[Sequence[int]], width: int, cancel: CancelToken
@@ -143,7 +143,7 @@ class Embedder:
         """Return what the model makes of each text: so many numbers."""
         for number, tokens in enumerate(texts, start=1):
             if len(tokens) > self.size:
-                raise _too_long(number, f"{len(tokens):,}", self.size)
+                raise _too_long(number, len(tokens), self.size)
             if not tokens:
                 raise Unsupported(
                     "There is nothing to read.",
@@ -231,10 +231,13 @@ def open_embedder(
     return embedder, report
 
 
-def _too_long(number: int, tokens: str, size: int) -> MessageTooLong:
+def _too_long(number: int, tokens: int, size: int, *, counted: bool = True) -> MessageTooLong:
     return MessageTooLong(
         "A text is too long for the model.",
-        f"The text number {number} takes {tokens} tokens, and the model reads {size:,} at once.",
+        f"The text number {number} takes {tokens:,} tokens, and the model reads {size:,} at once."
+        if counted
+        else f"The text number {number} takes at least {tokens:,} tokens, and the model reads"
+        f" {size:,} at once.",
         "Send shorter texts.",
     )
 

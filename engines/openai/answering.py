@@ -160,7 +160,7 @@ class _Answering:
         body = chat_body(
             request, via.model, via.kind, fitted.messages, self._seed, most,
             drafts=via.drafts, special=via.special, thinks=via.expects(request.thinking),
-            without=without,
+            without=without, holds_calls=via.holds_calls,
         )  # fmt: skip
         if "max_tokens" in without and fitted.max_tokens is not None:
             body["max_completion_tokens"] = fitted.max_tokens

@@ -43,11 +43,13 @@ def chat_body(
     special: bool = False,
     thinks: bool = False,
     without: Set[str] = frozenset(),
+    holds_calls: bool = False,
 ) -> Body:
     """Build the body of POST /v1/chat/completions.
 
     messages: those of the request that fit. drafts: the server drafts tokens ahead, and vLLM then
-    refuses min_p. special, without: see `Via`. thinks: the model will reason before it answers.
+    refuses min_p. special, without, holds_calls: see `Via`. thinks: the model will reason before it
+    answers.
     Raises GrammarInvalid and EngineFailed for what such a server cannot do.
     """
     must_call = bool(request.tools) and request.tool_choice == "required"
@@ -55,8 +57,7 @@ def chat_body(
         free = replace(request.sampling, grammar=None, schema=None)
         request = replace(request, sampling=free)
     body = prompt_body(request, model, kind, messages, without)
-    if must_call and kind == "vllm" and TOOLS in without:
-        # It holds a call that has to be to its schema without a parser of its model's own form.
+    if must_call and holds_calls and TOOLS in without:
         without = without - {TOOLS}
         body[TOOLS] = offered(request.tools)
     body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)

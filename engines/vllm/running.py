@@ -174,6 +174,7 @@ class Running:
             without=frozenset(
                 ([] if parsing.budget else [BUDGET]) + ([] if parsing.tools else [TOOLS])
             ),
+            holds_calls=True,  # vLLM needs no parser for that
         )
 
     def learn(self, tokens: int, tok_s: float) -> None:

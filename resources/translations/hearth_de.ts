@@ -13078,13 +13078,18 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
+      <source>Send shorter texts.</source>
+      <translation>Sende kürzere Texte.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/embedder.py" />
       <source>The text number {0} takes {1} tokens, and the model reads {2} at once.</source>
       <translation>Der Text Nummer {0} hat {1} Token, und das Modell liest {2} auf einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
-      <source>Send shorter texts.</source>
-      <translation>Sende kürzere Texte.</translation>
+      <source>The text number {0} takes at least {1} tokens, and the model reads {2} at once.</source>
+      <translation>Der Text Nummer {0} hat mindestens {1} Token, und das Modell liest {2} auf einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
@@ -13115,12 +13120,6 @@
       <location filename="../../engines/llamacpp/embedder.py" />
       <source>Choose a model that is made to rank.</source>
       <translation>Wähle ein Modell, das Rangfolgen bildet.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/embedder.py" />
-      <location filename="../../engines/overflow.py" />
-      <source>at least {0}</source>
-      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
@@ -16017,11 +16016,6 @@
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
-      <source>With this message it takes {0} tokens. The context has {1}, of which {2} are reserved for the answer.</source>
-      <translation>Mit dieser Nachricht braucht er {0} Token. Der Kontext hat {1}, davon sind {2} für die Antwort reserviert.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/overflow.py" />
       <source>Shorten the message, choose a larger context, or let the oldest messages be left out or summarised.</source>
       <translation>Kürze die Nachricht, wähle einen größeren Kontext oder lass die ältesten Nachrichten weglassen oder zusammenfassen.</translation>
     </message>
@@ -16029,11 +16023,6 @@
       <location filename="../../engines/overflow.py" />
       <source>This message is too long for the model.</source>
       <translation>Diese Nachricht ist zu lang für das Modell.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/overflow.py" />
-      <source>With the system prompt it takes {0} tokens, and the context has {1}.</source>
-      <translation>Mit dem System-Prompt braucht sie {0} Token, und der Kontext hat {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
@@ -16047,13 +16036,18 @@
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
-      <source>It takes {0} tokens, and the context has {1}.</source>
-      <translation>Er hat {0} Token, und der Kontext fasst {1}.</translation>
+      <source>Shorten the prompt, or choose a larger context.</source>
+      <translation>Kürze den Prompt oder wähle einen größeren Kontext.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
-      <source>Shorten the prompt, or choose a larger context.</source>
-      <translation>Kürze den Prompt oder wähle einen größeren Kontext.</translation>
+      <source>With this message it takes {0} tokens. The context has {1}, of which {2} are reserved for the answer.</source>
+      <translation>Mit dieser Nachricht braucht er {0} Token. Der Kontext hat {1}, davon sind {2} für die Antwort reserviert.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>With this message it takes at least {0} tokens. The context has {1}, of which {2} are reserved for the answer.</source>
+      <translation>Mit dieser Nachricht braucht er mindestens {0} Token. Der Kontext hat {1}, davon sind {2} für die Antwort reserviert.</translation>
     </message>
     <message>
       <location filename="../../engines/overflow.py" />
@@ -16069,6 +16063,26 @@
       <location filename="../../engines/overflow.py" />
       <source>Unpin some of them, or choose a larger context.</source>
       <translation>Löse einige davon oder wähle einen größeren Kontext.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>With the system prompt it takes {0} tokens, and the context has {1}.</source>
+      <translation>Mit dem System-Prompt braucht sie {0} Token, und der Kontext hat {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>With the system prompt it takes at least {0} tokens, and the context has {1}.</source>
+      <translation>Mit dem System-Prompt braucht sie mindestens {0} Token, und der Kontext hat {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>It takes {0} tokens, and the context has {1}.</source>
+      <translation>Er hat {0} Token, und der Kontext fasst {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/overflow.py" />
+      <source>It takes at least {0} tokens, and the context has {1}.</source>
+      <translation>Er hat mindestens {0} Token, und der Kontext fasst {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/registry.py" />

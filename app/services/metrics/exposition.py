@@ -1,9 +1,9 @@
 """The metrics of the engines, for Prometheus and for the window.
 
-Names are vLLM's where the meaning is the same, so that dashboards made for it work, with its label
-`model_name`; llama-server's for drafts, whose panels it has; and `hearth:` for what neither has.
-`model` is the name by which clients ask for a model, `engine` is Hearth's name of the engine, where
-vLLM has the number of one.
+Names are vLLM's (0.33) where the meaning is the same, so that dashboards made for it work, with its
+label `model_name`; llama-server's for drafts, whose panels it has; and `hearth:` for what neither
+has. `model` is the name by which clients ask for a model, `engine` is Hearth's name of the engine,
+where vLLM has the number of one.
 
 All is counted here, at the one way of all requests to the engines, for each engine alike. Of a vLLM
 worker only the share of its KV cache is its own figure, asked for at each scrape: nobody else knows

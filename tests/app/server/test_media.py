@@ -16,6 +16,7 @@ from app.server import uploads
 from app.server.request import BadRequest
 from app.server.uploads import Uploads, data_of, plain_name
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 from engines.types import Message
 from tests.support.made_media import noise, two_colours, wav, written
 from tests.support.serving import Served
@@ -332,6 +333,14 @@ def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
 def test_an_address_is_told_to_lead_elsewhere(address: str) -> None:
     with pytest.raises(BadRequest, match="fetches and opens nothing"):
         data_of(address, "here")
+
+
+def test_who_has_gone_waits_for_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "_AT_ONCE", 0)
+    gone = CancelToken()
+    gone.cancel()
+    with pytest.raises(Cancelled):
+        Uploads(Counting()).read(PNG, "picture", gone)
 
 
 def test_names_are_for_reading_only() -> None:

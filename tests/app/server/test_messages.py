@@ -243,7 +243,7 @@ def test_errors_are_told_as_the_client_reads_them(
     with pytest.raises(anthropic.BadRequestError, match="prompt is too long"):
         client.messages.create(model="starter", max_tokens=9, messages=HI)
     picture: Any = [{"type": "image", "source": {"type": "base64", "data": ""}}]
-    with pytest.raises(anthropic.BadRequestError, match="image"):
+    with pytest.raises(anthropic.BadRequestError, match="is empty"):
         client.messages.create(
             model="starter", max_tokens=9, messages=[{"role": "user", "content": picture}]
         )

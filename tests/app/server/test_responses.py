@@ -210,10 +210,10 @@ def test_what_would_be_kept_is_refused(client: openai.OpenAI) -> None:
         client.responses.create(model="starter", input="Hi", previous_response_id="resp_1")
 
 
-def test_pictures_are_refused_with_a_sentence(client: openai.OpenAI) -> None:
-    picture: Any = {"type": "input_image", "image_url": "data:image/png;base64,"}
-    with pytest.raises(openai.BadRequestError, match="input_image"):
-        client.responses.create(model="starter", input=[{"role": "user", "content": [picture]}])
+def test_items_that_another_server_keeps_are_refused(client: openai.OpenAI) -> None:
+    kept: Any = {"type": "item_reference", "id": "msg_1"}
+    with pytest.raises(openai.BadRequestError, match="item_reference"):
+        client.responses.create(model="starter", input=[kept])
 
 
 def test_an_error_in_a_stream_is_its_last_event(served: Served, client: openai.OpenAI) -> None:

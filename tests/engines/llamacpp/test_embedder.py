@@ -144,6 +144,12 @@ def test_what_cannot_be_read_is_refused_and_harms_nothing(load: Load, bert: Path
     assert embedded(engine) == []
 
 
+def test_millions_of_words_are_refused_before_they_are_tokenised(load: Load, llama: Path) -> None:
+    engine = load(llama, context=CONTEXT)
+    with pytest.raises(MessageTooLong, match="at least"):
+        embedded(engine, "cat", "a word " * 1_000_000)
+
+
 def test_the_probe_tries_such_models(tmp_path: Path, bert: Path, ranker: Path) -> None:
     for path in (bert, ranker):
         plan = LoadPlan(path, context=CONTEXT, threads=1, batch_threads=1)

@@ -132,6 +132,21 @@ def test_the_probabilities_of_a_stream_come_with_its_text(serve: Serve, reach: R
     assert (second.token, second.text) == (-1, "lo")
 
 
+@pytest.mark.parametrize("end", [chunk({}, "stop"), chunk({}, "length")])
+def test_what_was_held_back_has_its_probabilities_at_the_end(
+    serve: Serve, reach: Reach, end: bytes
+) -> None:
+    """It might have become a secret, or a marker."""
+    server = serve()
+    server.script(
+        CHAT, stream(spoken("It is", likely("It is", -0.1)), spoken(" sk", likely(" sk", -0.2)),
+                     spoken("-", likely("-", -0.3)), end, DONE)
+    )  # fmt: skip
+    events = run(asked_with(logprobs=0), reach(server))
+    assert text_of(events) == "It is sk-"
+    assert [it.text for it in told(events)] == ["It is", " sk", "-"]
+
+
 def test_tokens_of_reasoning_belong_to_no_text(serve: Serve, reach: Reach) -> None:
     thinking = {
         "index": 0,

@@ -175,3 +175,31 @@ def test_calls_count_where_a_chat_is_measured(serve: Serve, reach: Reach) -> Non
     long = replace(CALL, arguments=json.dumps({"town": "K" * 4000}))
     talk = (*TALK[:2], Message("assistant", "", calls=(long,)), *TALK[3:])
     assert via.gauge.guess(talk) > via.gauge.guess(TALK) + 500
+
+
+def test_vllm_holds_a_call_that_has_to_be_without_a_parser_of_its_form(
+    serve: Serve, reach: Reach
+) -> None:
+    """The template may know no tools, so they are told in words as well."""
+    server = serve("vllm")
+    call = {"index": 0, "id": "a", "function": {"name": "clock", "arguments": "{}"}}
+    server.script(CHAT, stream(chunk({"tool_calls": [call]}), chunk({}, "tool_calls"), DONE))
+    way = reach(server, without=frozenset({"tools"}), holds_calls=True)
+    guided = replace(ask("?").sampling, schema='{"type": "object"}')
+    asked = replace(ask("How late is it?", tools=(CLOCK,)), tool_choice="required", sampling=guided)
+    events = run(replace(asked, only_tool="clock"), way)
+    assert [it for it in events if isinstance(it, ToolCall)] == [ToolCall("clock", "{}", "a")]
+    (sent,) = server.chats()
+    assert [it["function"]["name"] for it in sent["tools"]] == ["clock"]
+    assert sent["tool_choice"] == {"type": "function", "function": {"name": "clock"}}
+    assert "clock" in sent["messages"][0]["content"]
+    assert "structured_outputs" not in sent, "a call follows its tool, and nothing else"
+
+
+def test_where_a_call_may_be_it_is_asked_for_in_words_alone(serve: Serve, reach: Reach) -> None:
+    server = serve("vllm")
+    server.script(CHAT, stream(*YES))
+    run(ask("How late is it?", tools=(CLOCK,)), reach(server, without=frozenset({"tools"})))
+    (sent,) = server.chats()
+    assert not {"tools", "tool_choice"} & sent.keys()
+    assert "clock" in sent["messages"][0]["content"]
