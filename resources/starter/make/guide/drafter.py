@@ -73,9 +73,12 @@ def new_model(config: Gemma4AssistantConfig) -> Gemma4AssistantForCausalLM:
 
 def trained_model(folder: Path) -> Gemma4AssistantForCausalLM:
     """The drafter saved in `folder`, to be trained further."""
-    return Gemma4AssistantForCausalLM.from_pretrained(
+    model = Gemma4AssistantForCausalLM.from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager"
     )
+    # Else the saved configuration says of its inner part that it has 32 bits.
+    model.config.text_config.dtype = None
+    return model
 
 
 def distillation_losses(
