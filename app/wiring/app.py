@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from app.core.errors import NothingKept
 from app.core.models.entry import ModelEntry
 from app.core.once import once
+from app.documents.limits import Limits
 from app.documents.reader import DocumentReader
 from app.hub.cache_root import default_root
 from app.net import Gate
@@ -239,7 +240,8 @@ class App:
         runtime = Runtime({"llamacpp": self._llama_loader()})
         embedding = Embedding(self.library, runtime, self.settings.read, offers)
         store = CollectionStore(self.database)
-        return Knowledge(store, self.folder.knowledge, DocumentReader().many, embedding)
+        reader = DocumentReader(Limits(pages=0))  # pages of scans are not shown from collections
+        return Knowledge(store, self.folder.knowledge, reader.many, embedding)
 
     # The network
 
