@@ -13,7 +13,7 @@ from app.cli.arguments import positive
 from app.cli.command import Command
 from app.cli.interrupt import interruptible
 from app.cli.output import Output, size, table
-from app.core.documents import Document, LocationKind, TextSpan, location_words
+from app.core.documents import Document, location_words
 from app.core.errors import CollectionUnknown
 from app.core.knowledge import (
     CollectionState,
@@ -186,7 +186,7 @@ def passage_value(it: FoundPassage) -> dict[str, Any]:
     """Write a passage as JSON has it; start and end are characters of the file's whole text."""
     return {
         "file": it.file,
-        "page": _page(it.span),
+        "page": it.place.page,
         "start": it.start,
         "end": it.end,
         "text": it.text,
@@ -204,16 +204,11 @@ def _place(found: Citation, document: Document) -> dict[str, Any]:
     return {
         "found": True,
         "file": found.name,
-        "page": _page(first),
+        "page": first.place.page,
         "start": document.start_of(first.place.number) + first.start,
         "end": document.start_of(last.place.number) + last.end,
         "document": found.document,
     }
-
-
-def _page(span: TextSpan) -> int | None:
-    """Number a page, slide, sheet or section; a text without parts has none."""
-    return None if span.place.kind is LocationKind.WHOLE else span.place.number
 
 
 def _state(state: CollectionState) -> dict[str, Any]:

@@ -230,12 +230,12 @@ def _of_files(heard: _Heard) -> dict[str, Any]:
 
 def _passage(source: PromptSource, document: Document) -> dict[str, Any]:
     """Write a part of a prompt; a whole file has no page."""
-    start, end = 0, len(document.text)
-    if source.place:
-        before = document.start_of(source.place)
-        start, end = before + source.start, before + source.end
-    text = document.text[start:end] if source.place else None
-    page = source.place or None
+    if not source.place:
+        return {"file": source.name, "page": None, "start": 0, "end": len(document.text)}
+    before = document.start_of(source.place)
+    start, end = before + source.start, before + source.end
+    page = document.sections[source.place - 1].place.page
+    text = document.text[start:end]
     return {"file": source.name, "page": page, "start": start, "end": end, "text": text}
 
 
@@ -245,7 +245,7 @@ def _cited(citation: Citation, document: Document | None) -> dict[str, Any]:
     if document is not None and citation.spans:
         first, last = citation.spans[0], citation.spans[-1]
         place = {
-            "page": first.place.number,
+            "page": first.place.page,
             "start": document.start_of(first.place.number) + first.start,
             "end": document.start_of(last.place.number) + last.end,
         }

@@ -83,6 +83,11 @@ class Location:
     number: int
     title: str = ""
 
+    @property
+    def page(self) -> int | None:
+        """The number of a page, slide, sheet or section; a text without parts has none."""
+        return None if self.kind is LocationKind.WHOLE else self.number
+
 
 @dataclass(frozen=True)
 class Section:

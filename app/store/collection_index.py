@@ -3,7 +3,7 @@
 A file of its own for each collection: all of it can be made again from the files, so it needs no
 copies and no migrations, what it writes never holds up a chat, and a collection that is removed
 leaves nothing behind. Texts lie compressed, each once however many files have it; the words' index
-holds no text, and of passages only their places are kept.
+holds neither text nor words that say nothing, and of passages only their places are kept.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import sqlite3
 import threading
 import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +33,7 @@ from app.core.errors import SearchBroken
 from app.core.knowledge import By, FileState, FoundPassage, IndexedFile, PathTrouble, fused
 from app.store.db import BESIDE, connect
 from app.store.folder import disk_full
-from app.store.passages import WORDS, query_of
+from app.store.passages import WORDS, telling_words, terms_of
 from app.store.vectors import SignTable, encoded, ranked
 
 if TYPE_CHECKING:
@@ -51,6 +50,12 @@ _QUOTED: Final = 6
 
 _MOST_QUOTED: Final = 500
 """Files that are held against a quote, at most."""
+
+_PACKING: Final = 5
+"""The level at which texts are compressed: a higher one takes far longer for little."""
+
+_MATCHED: Final = 20_000
+"""Passages that are ranked by their words: words that are in more of them say little."""
 
 _MERGED: Final = 500
 """Pages of the words' index that are written anew in one go."""
@@ -105,11 +110,12 @@ _TABLES: Final = (
         dimensions INTEGER NOT NULL
     ) STRICT""",
     """CREATE TABLE vectors (
+        id INTEGER PRIMARY KEY,
         model INTEGER NOT NULL,
         text_id INTEGER NOT NULL,
         signs BLOB NOT NULL,
         codes BLOB NOT NULL,
-        PRIMARY KEY (model, text_id)
+        UNIQUE (model, text_id)
     ) STRICT""",
     """CREATE TABLE troubles (
         path BLOB PRIMARY KEY,
@@ -132,7 +138,7 @@ class SeenFile:
 
 
 @dataclass(frozen=True)
-class KnownFile:
+class TrackedFile:
     """A file as the index has it."""
 
     id: int
@@ -248,9 +254,17 @@ class CollectionIndex:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_FULL:
                 raise disk_full(self._path.parent) from error
-            raise _broken(f"The system says: {error}.") from error
+            if code not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+                raise _broken(f"The system says: {error}.") from error
+            _log.warning("the index of a collection is made anew: %s", error)
+            with self._reading, self._writing:
+                self.close()
+                remove_index(self._path)
+                self._open()
+            raise _broken("Its index was damaged and is made anew; the files are safe.") from error
 
     def _forget_texts(self, left: Iterable[int]) -> None:
         """Remove those of these texts that no file has any more, with their words and vectors."""
@@ -261,13 +275,13 @@ class CollectionIndex:
 
     # Files
 
-    def known(self) -> dict[bytes, KnownFile]:
+    def known(self) -> dict[bytes, TrackedFile]:
         """Return all files of the index by their paths, as the system has these."""
         with self._read() as db:
             rows = db.execute("SELECT id, path, name, size, mtime_ns, state FROM files")
             return {row["path"]: _known(row) for row in rows}
 
-    def waiting(self, most: int) -> list[KnownFile]:
+    def waiting(self, most: int) -> list[TrackedFile]:
         """Return files that have yet to be read, in the order in which they were found."""
         with self._read() as db:
             rows = db.execute(
@@ -387,7 +401,7 @@ class CollectionIndex:
             ).fetchone()
         return None if row is None else str(row["sha256"])
 
-    def link(self, file: KnownFile, sha256: str) -> bool:
+    def link(self, file: TrackedFile, sha256: str) -> bool:
         """Give a file the text of this hash, if it is here; returns whether it is."""
         with self._write() as db:
             row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
@@ -397,7 +411,7 @@ class CollectionIndex:
                 self._forget_texts(left)
         return row is not None
 
-    def keep(self, read: Sequence[tuple[KnownFile, Document | DocumentNotRead]]) -> None:
+    def keep(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
         """Keep the text of files that were read, or why they could not be."""
         with self._write() as db:
             left = _texts_of(db, [file.id for file, _ in read])
@@ -441,30 +455,16 @@ class CollectionIndex:
     def _document(self, sha256: str) -> Document | None:
         with self._read() as db:
             document = self._unpacked.pop(sha256, None)
-            if document is None:
-                row = db.execute("SELECT content FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
-                if row is None:
-                    return None
-                document = _unpacked(row["content"])
+            what = "content" if document is None else "NULL AS content"
+            row = db.execute(f"SELECT {what} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
+            if row is None:
+                return None  # another process may have removed it
+            document = document or _unpacked(row["content"])
             self._unpacked[sha256] = document
             held = sum(len(it.text) for it in self._unpacked.values())
             while held > _UNPACKED and len(self._unpacked) > 1:
                 held -= len(self._unpacked.popitem(last=False)[1].text)
         return document
-
-    def names(self, hashes: Iterable[str]) -> dict[str, str]:
-        """Return how the files with these texts are called."""
-        found = {}
-        with self._read() as db:
-            for sha256 in set(hashes):
-                row = db.execute(
-                    "SELECT name FROM files JOIN texts ON texts.id = text_id"
-                    " WHERE sha256 = ? ORDER BY name",
-                    (sha256,),
-                ).fetchone()
-                if row is not None:
-                    found[sha256] = row["name"]
-        return found
 
     def paths_of(self, sha256: str) -> list[Path]:
         """Return where the files with this text lie."""
@@ -481,7 +481,7 @@ class CollectionIndex:
 
         They have at least half of its longest words: one may be divided at the end of a line.
         """
-        asked = sorted(set(re.findall(r"\w+", quote.lower())), key=lambda it: (-len(it), it))
+        asked = sorted(set(telling_words(quote).split()), key=lambda it: (-len(it), it))
         counted: Counter[int] = Counter()
         with self._read() as db:
             for word in asked[:_QUOTED]:
@@ -615,30 +615,27 @@ class CollectionIndex:
         return found
 
     def _by_words(self, question: str) -> list[int]:
-        asked = query_of(question)
-        if not asked:
+        terms = terms_of(question)
+        if not terms:
             return []
         with self._read() as db:
             rows = db.execute(
                 "SELECT rowid FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
-                (asked, _TOP),
+                (_telling(db, terms), _TOP),
             )
             return [row[0] for row in rows]
 
     def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> list[int]:
+        width = model.dimensions // 2
+        codes = {}
         with self._read() as db:
-            near = self._signs_of(db, model).near(vector)
-            codes = {}
-            for number in near:
+            for near in sorted(self._signs_of(db, model).near(vector)):
                 row = db.execute(
-                    "SELECT substr(codes, 1 + (? - first) * ?, ?) FROM texts JOIN vectors"
-                    " ON text_id = texts.id AND model = (SELECT id FROM models WHERE key = ?)"
-                    " WHERE texts.id = (SELECT id FROM texts WHERE first <= ?"
-                    " ORDER BY first DESC LIMIT 1)",
-                    (number, model.dimensions, model.dimensions, model.key, number),
+                    "SELECT substr(codes, ?, ?) FROM vectors WHERE id = ?",
+                    (1 + near.place * width, width, near.row),
                 ).fetchone()
-                if row is not None:
-                    codes[number] = row[0]
+                if row is not None and len(row[0]) == width:
+                    codes[near.passage] = row[0]
         return [number for number, _ in ranked(vector, codes)[:_TOP]]
 
     def _signs_of(self, db: sqlite3.Connection, model: VectorModel) -> SignTable:
@@ -646,11 +643,11 @@ class CollectionIndex:
         stamp = (int(_kept(db, "changes") or 0), model.key)
         if self._signs is None or self._signs[0] != stamp:
             rows = db.execute(
-                "SELECT first, signs FROM vectors JOIN texts ON texts.id = text_id"
+                "SELECT vectors.id, first, signs FROM vectors JOIN texts ON texts.id = text_id"
                 " WHERE model = (SELECT id FROM models WHERE key = ?) ORDER BY first",
                 (model.key,),
             )
-            self._signs = stamp, SignTable(((it[0], it[1]) for it in rows), model.dimensions)
+            self._signs = stamp, SignTable(map(tuple, rows), model.dimensions)
         return self._signs[1]
 
     def _found(self, number: int) -> sqlite3.Row | None:
@@ -706,7 +703,7 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
     )
     db.executemany(
         "INSERT INTO word_index (rowid, words) VALUES (?, ?)",
-        [(number, it.text) for number, it in parts],
+        [(number, telling_words(it.text)) for number, it in parts],
     )
     done = db.execute(
         "INSERT INTO texts (sha256, size, places, scanned, characters, first, count, content)"
@@ -719,13 +716,13 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
             len(document.text),
             first,
             len(parts),
-            zlib.compress(json.dumps(document_values(document), ensure_ascii=False).encode(), 6),
+            _packed(document),
         ),
     )
     return int(done.lastrowid or 0)
 
 
-def _have(db: sqlite3.Connection, file: KnownFile, text_id: int) -> None:
+def _have(db: sqlite3.Connection, file: TrackedFile, text_id: int) -> None:
     """Give a file its text, unless it has changed again meanwhile."""
     db.execute(
         "UPDATE files SET state = 'read', text_id = ?, why = '', [do] = ''"
@@ -753,7 +750,10 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
         parts = passages(_unpacked(row["content"]), PASSAGE)
         db.executemany(
             "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)",
-            [(number, it.text) for number, it in enumerate(parts, start=row["first"])],
+            [
+                (number, telling_words(it.text))
+                for number, it in enumerate(parts, start=row["first"])
+            ],
         )
         last = row["first"] + row["count"] - 1
         db.execute("DELETE FROM passages WHERE id BETWEEN ? AND ?", (row["first"], last))
@@ -766,6 +766,30 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
     return removed
 
 
+def _telling(db: sqlite3.Connection, terms: Sequence[str]) -> str:
+    """Write a query for the words that are in few enough passages; of all, where they are few.
+
+    Every passage that has one of the words is ranked, which takes its time.
+    """
+    counted = []
+    for term in terms:
+        row = db.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)",
+            (term, _MATCHED + 1),
+        ).fetchone()
+        counted.append((row[0], term))
+    counted.sort(key=lambda it: it[0])
+    chosen, left = [], _MATCHED
+    for count, term in counted:
+        left -= count
+        if left < 0:
+            break
+        chosen.append(term)
+    if not chosen:  # even the rarest is in many: those that have several
+        return " AND ".join(f"({term})" for _, term in counted[:3])
+    return " OR ".join(chosen)
+
+
 def _number_of(db: sqlite3.Connection, model: VectorModel) -> int:
     """Return the number of a model, which it gets when it comes first."""
     db.execute(
@@ -776,9 +800,9 @@ def _number_of(db: sqlite3.Connection, model: VectorModel) -> int:
     return int(row["id"])
 
 
-def _known(row: sqlite3.Row) -> KnownFile:
+def _known(row: sqlite3.Row) -> TrackedFile:
     seen = SeenFile(_path(row["path"]), row["name"], row["size"], row["mtime_ns"])
-    return KnownFile(row["id"], seen, row["state"])
+    return TrackedFile(row["id"], seen, row["state"])
 
 
 def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
@@ -787,6 +811,12 @@ def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
 
 def _path(stored: bytes) -> Path:
     return Path(os.fsdecode(stored))
+
+
+def _packed(document: Document) -> bytes:
+    """Compress the text of a document; pictures of its pages stay in the file."""
+    values = document_values(replace(document, media=b"", pages=()))
+    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
 
 
 def _unpacked(content: bytes) -> Document:

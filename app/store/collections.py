@@ -49,7 +49,7 @@ class CollectionStore:
             )
             return bool(done.rowcount)
 
-    def pause(self, collection_id: str, paused: bool) -> None:
+    def pause(self, collection_id: str, *, paused: bool) -> None:
         with self._database.write() as db:
             db.execute(
                 "UPDATE collections SET paused = ? WHERE id = ?", (int(paused), collection_id)

@@ -40,7 +40,7 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> list
     passages: in their order, each under a number from 0. Words count by their beginnings, and
     without their accents.
     """
-    asked = query_of(question)
+    asked = " OR ".join(terms_of(question))
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute(f"CREATE VIRTUAL TABLE passages USING {WORDS}")
         db.executemany(
@@ -55,11 +55,16 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> list
     return [row[0] for row in rows]
 
 
-def query_of(question: str) -> str:
-    """Write a query of FTS5 for any of the question's words that say something; "" for none."""
+def telling_words(text: str) -> str:
+    """Return the words of a text that say something: the others would fill an index for nothing."""
+    return " ".join([word for word in _WORD.findall(text.lower()) if word not in _COMMON])
+
+
+def terms_of(question: str) -> list[str]:
+    """Write a query of FTS5 for each of the question's words that say something."""
     words = dict.fromkeys(word.lower() for word in _WORD.findall(question))
     telling: Sequence[str] = [word for word in words if word not in _COMMON] or list(words)
-    return " OR ".join(_term(word) for word in telling[:64])
+    return [_term(word) for word in telling[:64]]
 
 
 def _term(word: str) -> str:

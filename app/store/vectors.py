@@ -1,7 +1,7 @@
 """Vectors of passages in few bytes, and the search for those that point where a question's does.
 
-Of each vector there are signs, one bit a dimension, and codes, one byte a dimension. All signs of a
-collection lie in memory while it is searched, the codes in its file: the vectors that differ from
+Of each vector there are signs, one bit a dimension, and codes, four bits a dimension. All signs of
+a collection lie in memory while it is searched, the codes in its file: the vectors that differ from
 the question's in the fewest signs are compared by their codes. `sqlite-vec` would do so in SQLite
 itself, but many Pythons are built without loadable extensions; figures are in the guide on
 measurements.
@@ -10,15 +10,23 @@ measurements.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    import numpy as np
+from typing import Final, NamedTuple
 
 CANDIDATES: Final = 400
 """Vectors that are compared by their codes, of all."""
 
+_LEVELS: Final = 7
+"""A code is a number from -7 to 7, of the largest that a vector has."""
+
 _AT_ONCE: Final = 1 << 17
+
+
+class NearVector(NamedTuple):
+    """A vector near a question's: its row in the file, its place there, and its passage."""
+
+    row: int
+    place: int
+    passage: int
 
 
 def encoded(vectors: Sequence[Sequence[float]], dimensions: int) -> tuple[bytes, bytes]:
@@ -27,39 +35,41 @@ def encoded(vectors: Sequence[Sequence[float]], dimensions: int) -> tuple[bytes,
 
     values = np.asarray(vectors, dtype=np.float32)[:, :dimensions]
     largest = np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-12)
-    codes = np.rint(values * (127 / largest)).astype(np.int8)
+    levels = (np.rint(values * (_LEVELS / largest)) + _LEVELS).astype(np.uint8)
+    codes = levels[:, ::2] << 4 | levels[:, 1::2]
     return np.packbits(values > 0, axis=1).tobytes(), codes.tobytes()
 
 
 class SignTable:
-    """The signs of a collection's vectors in memory, each under the number of its passage."""
+    """The signs of a collection's vectors in memory, and where the codes of each are kept."""
 
-    def __init__(self, rows: Iterable[tuple[int, bytes]], dimensions: int) -> None:
-        """Begin with the signs of texts, each with the number of its first passage."""
+    def __init__(self, rows: Iterable[tuple[int, int, bytes]], dimensions: int) -> None:
+        """Begin with rows of signs: a row's number, the first of its passages, and the signs."""
         import numpy as np
 
         width = dimensions // 8
-        parts, numbers = [], []
-        for first, signs in rows:
+        parts: list[bytes] = []
+        firsts, counts, numbers = [], [], []
+        for row, first, signs in rows:
             parts.append(signs)
-            numbers.append(np.arange(first, first + len(signs) // width, dtype=np.int64))
+            numbers.append(row)
+            firsts.append(first)
+            counts.append(len(signs) // width)
         self.dimensions = dimensions
-        self._numbers = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
+        self._rows, self._firsts = np.asarray(numbers, np.int64), np.asarray(firsts, np.int64)
+        self._begins = np.cumsum([0, *counts])
         word = np.uint64 if width % 8 == 0 else np.uint8
         flat = np.frombuffer(b"".join(parts), dtype=np.uint8).reshape(-1, width)
         # A column a dimension of words: each is gone through in one piece of memory.
         self._signs = np.ascontiguousarray(flat.view(word).T)
 
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def near(self, vector: Sequence[float], most: int = CANDIDATES) -> list[int]:
-        """Return the passages whose vectors differ from this one in the fewest signs, unordered."""
+    def near(self, vector: Sequence[float], most: int = CANDIDATES) -> list[NearVector]:
+        """Return the vectors that differ from this one in the fewest signs, unordered."""
         import numpy as np
 
         asked = np.asarray(vector, dtype=np.float32)[: self.dimensions]
         mine = np.packbits(asked > 0).view(self._signs.dtype)
-        differing = np.zeros(len(self._numbers), dtype=np.uint16)
+        differing = np.zeros(self._signs.shape[1], dtype=np.uint16)
         for start in range(0, len(differing), _AT_ONCE):
             part = differing[start : start + _AT_ONCE]
             for signs, own in zip(self._signs[:, start : start + _AT_ONCE], mine, strict=True):
@@ -68,7 +78,10 @@ class SignTable:
             best = np.argpartition(differing, most)[:most]
         else:
             best = np.arange(len(differing))
-        return [int(number) for number in self._numbers[best]]
+        at = np.searchsorted(self._begins, best, side="right") - 1
+        inside = best - self._begins[at]
+        found = zip(self._rows[at], inside, self._firsts[at] + inside, strict=True)
+        return [NearVector(int(row), int(place), int(number)) for row, place, number in found]
 
 
 def ranked(vector: Sequence[float], codes: Mapping[int, bytes]) -> list[tuple[int, float]]:
@@ -78,11 +91,12 @@ def ranked(vector: Sequence[float], codes: Mapping[int, bytes]) -> list[tuple[in
     if not codes:
         return []
     numbers = list(codes)
-    table = np.frombuffer(b"".join(codes.values()), dtype=np.int8).reshape(len(numbers), -1)
-    values: np.ndarray[tuple[int, ...], np.dtype[np.float32]] = table.astype(np.float32)
+    packed = np.frombuffer(b"".join(codes.values()), dtype=np.uint8).reshape(len(numbers), -1)
+    values = np.empty((len(numbers), 2 * packed.shape[1]), np.float32)
+    values[:, ::2], values[:, 1::2] = packed >> 4, packed & 15
+    values -= _LEVELS
     asked = np.asarray(vector, dtype=np.float32)[: values.shape[1]]
-    asked /= max(float(np.linalg.norm(asked)), 1e-12)
-    lengths = np.maximum(np.linalg.norm(values, axis=1), 1e-12)
-    cosines = (values @ asked) / lengths
+    asked = asked / max(float(np.linalg.norm(asked)), 1e-12)
+    cosines = (values @ asked) / np.maximum(np.linalg.norm(values, axis=1), 1e-12)
     order = np.argsort(-cosines, kind="stable")
     return [(numbers[at], float(cosines[at])) for at in order]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from app.core.errors import NothingKept
 from app.core.models.entry import ModelEntry
 from app.core.once import once
+from app.documents.limits import Limits
 from app.documents.reader import DocumentReader
 from app.hub.cache_root import default_root
 from app.net import Gate
@@ -233,17 +234,12 @@ class App:
                 key=lambda it: sizes[it].variants[0].gb.value,
             )
 
-        llama = LlamaLoader(
-            self._llama,
-            lambda: self.fitting,
-            self.advise,
-            lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
-        )
-        embedding = Embedding(
-            self.library, Runtime({"llamacpp": llama}), self.settings.read, offers
-        )
+        # An engine of its own, so that the model is loaded beside the chat's.
+        runtime = Runtime({"llamacpp": self._llama_loader()})
+        embedding = Embedding(self.library, runtime, self.settings.read, offers)
         store = CollectionStore(self.database)
-        return Knowledge(store, self.folder.knowledge, DocumentReader().many, embedding)
+        reader = DocumentReader(Limits(pages=0))  # pages of scans are not shown from collections
+        return Knowledge(store, self.folder.knowledge, reader.many, embedding)
 
     # The network
 
@@ -443,16 +439,19 @@ class App:
 
     @once
     def runtime(self) -> Runtime:
-        llama = LlamaLoader(
+        vllm = self.vllm.loads(self.choice.depth_for)
+        llama = self._llama_loader()
+        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime.requests.on_end(self.tracing.take)
+        return runtime
+
+    def _llama_loader(self) -> LlamaLoader:
+        return LlamaLoader(
             self._llama,
             lambda: self.fitting,
             self.advise,
             lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
         )
-        vllm = self.vllm.loads(self.choice.depth_for)
-        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
-        runtime.requests.on_end(self.tracing.take)
-        return runtime
 
     def _llama(self) -> LlamaCppEngine:
         from engines.llamacpp.engine import LlamaCppEngine

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Final
 
@@ -56,6 +57,9 @@ class Embedder:
         self._batch = Batch(api, self.size, sequences=_TOGETHER)
         self._begin, self._end = model.vocabulary.wrapping()
         self._working = threading.Lock()
+        # OpenMP gives every thread that calls it workers of its own; those of several would take
+        # each other's processors.
+        self._thread = ThreadPoolExecutor(1, "llama.cpp")
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
         """Return the vectors of texts or of their tokens. See `Engine.embed`."""
@@ -85,6 +89,7 @@ class Embedder:
         return Ranking(tuple(score for (score,) in scores), sum(map(len, given)))
 
     def close(self) -> None:
+        self._thread.shutdown()
         self._context.close()
         self.model.close()
         give_back_memory()
@@ -175,7 +180,8 @@ class Embedder:
             api.llama_memory_clear(context.memory, True)
         parts = [BatchPart(tokens, 0, len(tokens), number) for number, tokens in enumerate(group)]
         self._batch.fill_parts(parts)
-        result = int(api.llama_decode(context.pointer, self._batch.native))
+        decode = self._thread.submit(api.llama_decode, context.pointer, self._batch.native)
+        result = int(decode.result())
         if result == ABORTED:
             raise Cancelled
         if result != EVALUATED:

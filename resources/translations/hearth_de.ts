@@ -57,7 +57,7 @@
       <location filename="../../app/ui/actions.py" />
       <location filename="../../app/ui/documents/collections_chip.py" />
       <source>Documents of this chat</source>
-      <translation type="unfinished" />
+      <translation>Dokumente dieses Chats</translation>
     </message>
     <message>
       <location filename="../../app/ui/actions.py" />
@@ -539,12 +539,12 @@
       <location filename="../../app/ui/documents/documents_page.py" />
       <location filename="../../app/ui/pages.py" />
       <source>Documents</source>
-      <translation type="unfinished" />
+      <translation>Dokumente</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
       <source>Collections that its chats are asked about.</source>
-      <translation type="unfinished" />
+      <translation>Sammlungen, aus denen seine Chats antworten.</translation>
     </message>
     <message>
       <location filename="../../app/ui/assistants/assistant_form.py" />
@@ -1306,7 +1306,7 @@
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
       <location filename="../../app/ui/documents/words.py" />
       <source>1 file</source>
-      <translation type="unfinished" />
+      <translation>1 Datei</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/queue_strip.py" />
@@ -3080,218 +3080,218 @@
       <location filename="../../app/ui/documents/collection_page.py" />
       <location filename="../../app/ui/documents/file_table.py" />
       <source>State</source>
-      <translation type="unfinished" />
+      <translation>Stand</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_card.py" />
       <source>Go on reading {0}</source>
-      <translation type="unfinished" />
+      <translation>{0} weiterlesen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_card.py" />
       <source>Pause reading {0}</source>
-      <translation type="unfinished" />
+      <translation>Lesen von {0} anhalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_card.py" />
       <source>Reading {0}</source>
-      <translation type="unfinished" />
+      <translation>{0} wird gelesen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_card.py" />
       <source>New chat about {0}</source>
-      <translation type="unfinished" />
+      <translation>Neuer Chat über {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_card.py" />
       <source>Open {0}</source>
-      <translation type="unfinished" />
+      <translation>{0} öffnen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_choice.py" />
       <source>No collections yet. They are made on the page “Documents”.</source>
-      <translation type="unfinished" />
+      <translation>Noch keine Sammlungen. Du legst sie auf der Seite „Dokumente“ an.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <source>Hearth reads them where they are, and looks for changes by itself. It never moves, changes or deletes them.</source>
-      <translation type="unfinished" />
+      <translation>Hearth liest sie, wo sie liegen, und bemerkt Änderungen von selbst. Es verschiebt, ändert und löscht sie nie.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <source>New collection</source>
-      <translation type="unfinished" />
+      <translation>Neue Sammlung</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <source>Such as “Contracts”</source>
-      <translation type="unfinished" />
+      <translation>Etwa „Verträge“</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/documents/collection_list.py" />
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Add a folder…</source>
-      <translation type="unfinished" />
+      <translation>Ordner hinzufügen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/documents/collection_list.py" />
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Add files…</source>
-      <translation type="unfinished" />
+      <translation>Dateien hinzufügen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <source>Make the collection</source>
-      <translation type="unfinished" />
+      <translation>Sammlung anlegen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <source>Rename the collection</source>
-      <translation type="unfinished" />
+      <translation>Sammlung umbenennen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <source>Files and folders</source>
-      <translation type="unfinished" />
+      <translation>Dateien und Ordner</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <source>Leave {0} out</source>
-      <translation type="unfinished" />
+      <translation>{0} weglassen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>And {0} more.</source>
-      <translation type="unfinished" />
+      <translation>Und {0} weitere.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_list.py" />
       <source>Add a folder or some files: PDF, Word, Excel, PowerPoint, e-books, e-mail, web pages or text. Hearth reads them on this computer and finds the passages for each question. Your files stay where they are, as they are.</source>
-      <translation type="unfinished" />
+      <translation>Füge einen Ordner oder einige Dateien hinzu: PDF, Word, Excel, PowerPoint, E-Books, E-Mails, Webseiten oder Text. Hearth liest sie auf diesem Computer und findet zu jeder Frage die passenden Stellen. Deine Dateien bleiben, wo und wie sie sind.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_list.py" />
       <source>Ask about your own documents</source>
-      <translation type="unfinished" />
+      <translation>Frag deine eigenen Dokumente</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_list.py" />
       <source>Or drop them here.</source>
-      <translation type="unfinished" />
+      <translation>Oder zieh sie hierher.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_list.py" />
       <source>Drop to make a collection of them.</source>
-      <translation type="unfinished" />
+      <translation>Loslassen, um daraus eine Sammlung zu machen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Add a folder or some files, or drop them here.</source>
-      <translation type="unfinished" />
+      <translation>Füge einen Ordner oder Dateien hinzu, oder zieh sie hierher.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>All collections</source>
-      <translation type="unfinished" />
+      <translation>Alle Sammlungen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Go on reading</source>
-      <translation type="unfinished" />
+      <translation>Weiterlesen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Pause</source>
-      <translation type="unfinished" />
+      <translation>Anhalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>More for this collection</source>
-      <translation type="unfinished" />
+      <translation>Mehr zu dieser Sammlung</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Reading the files</source>
-      <translation type="unfinished" />
+      <translation>Die Dateien werden gelesen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Search in this collection</source>
-      <translation type="unfinished" />
+      <translation>In dieser Sammlung suchen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Try it: a question or a few words</source>
-      <translation type="unfinished" />
+      <translation>Probier es aus: eine Frage oder ein paar Wörter</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Files that are shown</source>
-      <translation type="unfinished" />
+      <translation>Welche Dateien gezeigt werden</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Filter the files</source>
-      <translation type="unfinished" />
+      <translation>Dateien filtern</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Filter by name</source>
-      <translation type="unfinished" />
+      <translation>Nach Namen filtern</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Show in its folder</source>
-      <translation type="unfinished" />
+      <translation>Im Ordner zeigen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>All files could be read.</source>
-      <translation type="unfinished" />
+      <translation>Alle Dateien konnten gelesen werden.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Drop to add them to this collection.</source>
-      <translation type="unfinished" />
+      <translation>Loslassen, um sie dieser Sammlung hinzuzufügen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Take {0} out of the collection</source>
-      <translation type="unfinished" />
+      <translation>{0} aus der Sammlung nehmen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Rename…</source>
-      <translation type="unfinished" />
+      <translation>Umbenennen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Look for changes now</source>
-      <translation type="unfinished" />
+      <translation>Jetzt nach Änderungen suchen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Remove…</source>
-      <translation type="unfinished" />
+      <translation>Entfernen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>All files</source>
-      <translation type="unfinished" />
+      <translation>Alle Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <location filename="../../app/ui/documents/words.py" />
       <source>Not read</source>
-      <translation type="unfinished" />
+      <translation>Nicht gelesen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Files that could not be read</source>
-      <translation type="unfinished" />
+      <translation>Dateien, die nicht gelesen werden konnten</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
@@ -3302,57 +3302,57 @@
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>Folders and files that you added</source>
-      <translation type="unfinished" />
+      <translation>Ordner und Dateien, die du hinzugefügt hast</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
       <source>No file’s name contains “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Kein Dateiname enthält „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collections_chip.py" />
       <source>All documents…</source>
-      <translation type="unfinished" />
+      <translation>Alle Dokumente …</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collections_chip.py" />
       <source>Add documents…</source>
-      <translation type="unfinished" />
+      <translation>Dokumente hinzufügen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collections_chip.py" />
       <source>{0} collections</source>
-      <translation type="unfinished" />
+      <translation>{0} Sammlungen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collections_chip.py" />
       <source>Documents: {0}</source>
-      <translation type="unfinished" />
+      <translation>Dokumente: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collections_chip.py" />
       <source>Documents of this chat: {0}</source>
-      <translation type="unfinished" />
+      <translation>Dokumente dieses Chats: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/documents_page.py" />
       <source>“{0}” is no longer in the collection. It was not changed.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ ist nicht mehr in der Sammlung. Geändert wurde nichts daran.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/documents_page.py" />
       <source>New collection…</source>
-      <translation type="unfinished" />
+      <translation>Neue Sammlung …</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/documents_page.py" />
       <source>Hearth forgets what it has read, and chats can no longer be asked about it. Your files are not deleted; they stay where they are.</source>
-      <translation type="unfinished" />
+      <translation>Hearth vergisst, was es gelesen hat, und Chats können nicht mehr daraus antworten. Deine Dateien werden nicht gelöscht; sie bleiben, wo sie sind.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/documents_page.py" />
       <source>Remove “{0}”?</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ entfernen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/file_table.py" />
@@ -3364,87 +3364,87 @@
     <message>
       <location filename="../../app/ui/documents/file_table.py" />
       <source>Size</source>
-      <translation type="unfinished" />
+      <translation>Größe</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/file_table.py" />
       <source>Files of the collection</source>
-      <translation type="unfinished" />
+      <translation>Dateien der Sammlung</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/passage_list.py" />
       <source>Show the place: {0}</source>
-      <translation type="unfinished" />
+      <translation>Die Stelle zeigen: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/passage_list.py" />
       <source>No passage suits “{0}”. Try other words.</source>
-      <translation type="unfinished" />
+      <translation>Keine Stelle passt zu „{0}“. Versuch es mit anderen Wörtern.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/picking.py" />
       <source>Add files</source>
-      <translation type="unfinished" />
+      <translation>Dateien hinzufügen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/picking.py" />
       <source>Add a folder</source>
-      <translation type="unfinished" />
+      <translation>Ordner hinzufügen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/search_card.py" />
       <source>{0} also finds what is said in other words, or in another language.</source>
-      <translation type="unfinished" />
+      <translation>{0} findet auch, was in anderen Worten oder in einer anderen Sprache dasteht.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/search_card.py" />
       <source>With an embedding model, Hearth also finds what is said in other words, or in another language.</source>
-      <translation type="unfinished" />
+      <translation>Mit einem Embedding-Modell findet Hearth auch, was in anderen Worten oder in einer anderen Sprache dasteht.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/search_card.py" />
       <source>Search by words and by meaning</source>
-      <translation type="unfinished" />
+      <translation>Suche nach Wörtern und nach Bedeutung</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/search_card.py" />
       <source>Search by words alone</source>
-      <translation type="unfinished" />
+      <translation>Suche nur nach Wörtern</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/search_card.py" />
       <source>Get {0} ({1})</source>
-      <translation type="unfinished" />
+      <translation>{0} holen ({1})</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>Paused</source>
-      <translation type="unfinished" />
+      <translation>Angehalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>Looking through the folders…</source>
-      <translation type="unfinished" />
+      <translation>Die Ordner werden durchgesehen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>No files yet</source>
-      <translation type="unfinished" />
+      <translation>Noch keine Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>Left out, as they are no documents: {0}.</source>
-      <translation type="unfinished" />
+      <translation>Ausgelassen, weil es keine Dokumente sind: {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>The index takes {0} on the disk.</source>
-      <translation type="unfinished" />
+      <translation>Der Index belegt {0} auf der Festplatte.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>1 could not be read</source>
-      <translation type="unfinished" />
+      <translation>1 konnte nicht gelesen werden</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
@@ -3455,42 +3455,42 @@
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>Read</source>
-      <translation type="unfinished" />
+      <translation>Gelesen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>{0}, all read</source>
-      <translation type="unfinished" />
+      <translation>{0}, alles gelesen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>{0} of {1} files are read; answers know those.</source>
-      <translation type="unfinished" />
+      <translation>{0} von {1} Dateien sind gelesen; nur diese kennen die Antworten.</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>{0} could not be read</source>
-      <translation type="unfinished" />
+      <translation>{0} konnten nicht gelesen werden</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>{0}, all read. Search by meaning: {1} % ready</source>
-      <translation type="unfinished" />
+      <translation>{0}, alles gelesen. Suche nach Bedeutung: {1} % bereit</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>Reading: {0} of {1} files</source>
-      <translation type="unfinished" />
+      <translation>Gelesen: {0} von {1} Dateien</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>Paused: {0} of {1} files are read</source>
-      <translation type="unfinished" />
+      <translation>Angehalten: {0} von {1} Dateien sind gelesen</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
       <source>Read, {0} pages are pictures</source>
-      <translation type="unfinished" />
+      <translation>Gelesen, {0} Seiten sind Bilder</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/advice_card.py" />
@@ -7822,12 +7822,12 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Embedding model</source>
-      <translation type="unfinished" />
+      <translation>Einbettungsmodell</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <source>Finds passages of your files by their meaning. Empty is the best one that is here, off is none.</source>
-      <translation type="unfinished" />
+      <translation>Findet Stellen in deinen Dateien nach ihrem Sinn. Leer ist das beste, das hier liegt, off ist keins.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -9342,52 +9342,52 @@
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It is a picture of a kind that Hearth does not read.</source>
-      <translation type="unfinished" />
+      <translation>Sie ist ein Bild von einer Art, die Hearth nicht liest.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Save it as JPEG or PNG in its own program, and add that.</source>
-      <translation type="unfinished" />
+      <translation>Speichere sie im eigenen Programm als JPEG oder PNG und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It is a sound of a kind that Hearth does not read.</source>
-      <translation type="unfinished" />
+      <translation>Sie ist eine Tonaufnahme von einer Art, die Hearth nicht liest.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Save it as WAV, MP3 or FLAC in its own program, and add that.</source>
-      <translation type="unfinished" />
+      <translation>Speichere sie im eigenen Programm als WAV, MP3 oder FLAC und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It has more than 200 million pixels.</source>
-      <translation type="unfinished" />
+      <translation>Sie hat mehr als 200 Millionen Pixel.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Make it smaller in its own program, or cut out what your question is about.</source>
-      <translation type="unfinished" />
+      <translation>Verkleinere sie im eigenen Programm oder schneide aus, worum es in deiner Frage geht.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It lasts longer than an hour, or takes more than 64 MB.</source>
-      <translation type="unfinished" />
+      <translation>Sie dauert länger als eine Stunde oder ist größer als 64 MB.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Cut out the part that your question is about, or save it as MP3 or FLAC.</source>
-      <translation type="unfinished" />
+      <translation>Schneide den Teil aus, um den es in deiner Frage geht, oder speichere sie als MP3 oder FLAC.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>It is no document, picture or sound that Hearth knows how to read.</source>
-      <translation type="unfinished" />
+      <translation>Sie ist weder ein Dokument noch ein Bild noch eine Tonaufnahme, die Hearth lesen kann.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
       <source>Save it as PDF, DOCX, JPEG or plain text in its own program, and add that.</source>
-      <translation type="unfinished" />
+      <translation>Speichere sie im eigenen Programm als PDF, DOCX, JPEG oder reinen Text und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
@@ -10845,7 +10845,7 @@
     <message>
       <location filename="../../app/services/answers/senses.py" />
       <source>For that it would need a projector, and none lies beside “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Dafür bräuchte es einen Projektor, und neben „{0}“ liegt keiner.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
@@ -10864,7 +10864,6 @@
     </message>
     <message>
       <location filename="../../app/services/api_keys.py" />
-      <location filename="../../app/services/knowledge/knowledge.py" />
       <source>Choose one of the list.</source>
       <translation>Wähle eines aus der Liste.</translation>
     </message>
@@ -11470,42 +11469,42 @@
     <message>
       <location filename="../../app/services/knowledge/embedding.py" />
       <source>The embedding model “{0}” is not here.</source>
-      <translation type="unfinished" />
+      <translation>Das Einbettungsmodell „{0}“ ist nicht hier.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/embedding.py" />
       <source>The passages were turned into vectors by it, and it was deleted or moved since.</source>
-      <translation type="unfinished" />
+      <translation>Es hat aus den Stellen Vektoren gemacht und wurde seitdem gelöscht oder verschoben.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/embedding.py" />
       <source>Download it again, or let another one make new vectors.</source>
-      <translation type="unfinished" />
+      <translation>Lade es wieder herunter, oder lass ein anderes neue Vektoren machen.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/embedding.py" />
       <source>Search by meaning is turned off in the settings.</source>
-      <translation type="unfinished" />
+      <translation>Die Suche nach dem Sinn ist in den Einstellungen ausgeschaltet.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/embedding.py" />
       <source>The embedding model “{0}” of the settings is not here.</source>
-      <translation type="unfinished" />
+      <translation>Das Einbettungsmodell „{0}“ aus den Einstellungen ist nicht hier.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/embedding.py" />
       <source>There is no embedding model here yet.</source>
-      <translation type="unfinished" />
+      <translation>Hier gibt es noch kein Einbettungsmodell.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>There is a collection “{0}” already.</source>
-      <translation type="unfinished" />
+      <translation>Es gibt schon eine Sammlung „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>Two collections cannot have the same name.</source>
-      <translation type="unfinished" />
+      <translation>Zwei Sammlungen können nicht gleich heißen.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
@@ -11516,72 +11515,72 @@
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>The collection cannot be called like that.</source>
-      <translation type="unfinished" />
+      <translation>So kann die Sammlung nicht heißen.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>A name has 1 to {0} characters; this one has {1}.</source>
-      <translation type="unfinished" />
+      <translation>Ein Name hat 1 bis {0} Zeichen; dieser hat {1}.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>There is no collection “{0}”.</source>
-      <translation type="unfinished" />
+      <translation>Es gibt keine Sammlung „{0}“.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>It was removed, or was never there.</source>
-      <translation type="unfinished" />
+      <translation>Sie wurde entfernt oder war nie da.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/knowledge/knowledge.py" />
+      <source>Choose a collection of the list.</source>
+      <translation>Wähle eine Sammlung aus der Liste.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>Search by meaning is not available here.</source>
-      <translation type="unfinished" />
+      <translation>Die Suche nach dem Sinn gibt es hier nicht.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>{0} cannot be added.</source>
-      <translation type="unfinished" />
+      <translation>{0} kann nicht hinzugefügt werden.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>There is no such file or folder, or the system does not let Hearth see it.</source>
-      <translation type="unfinished" />
+      <translation>Diese Datei oder diesen Ordner gibt es nicht, oder das System lässt Hearth sie nicht sehen.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
       <source>Check the path.</source>
-      <translation type="unfinished" />
+      <translation>Prüfe den Pfad.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/looking.py" />
       <source>The collection has {0} files, which is the most; what is further here is left out.</source>
-      <translation type="unfinished" />
+      <translation>Die Sammlung hat {0} Dateien, mehr geht nicht; was hier noch liegt, bleibt außen vor.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/looking.py" />
       <source>It is not there.</source>
-      <translation type="unfinished" />
+      <translation>Es ist nicht da.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/looking.py" />
       <source>The system does not let Hearth open it.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../app/services/knowledge/looking.py" />
-      <source>png jpg jpeg jpe gif bmp tif tiff webp heic heif avif ico icns svg psd xcf raw cr2 cr3 nef arw dng mp3 m4a aac flac ogg oga opus wav wma aiff mid midi mp4 m4v mov avi mkv webm wmv flv mpg mpeg 3gp ts zip gz tgz bz2 xz zst 7z rar tar jar war iso img dmg vmdk vdi qcow2 deb rpm msi cab apk exe dll so dylib a lib o obj class pyc pyo pyd whl wasm bin dat node db sqlite sqlite3 mdb accdb gguf safetensors onnx pt pth npy npz parquet feather h5 hdf5 pkl ttf otf woff woff2 eot lock swp bak tmp part crdownload</source>
-      <translation type="unfinished" />
+      <translation>Das System lässt Hearth es nicht öffnen.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/looking.py" />
       <source>The folder is empty, and its drive seems to have been taken out.</source>
-      <translation type="unfinished" />
+      <translation>Der Ordner ist leer; sein Laufwerk wurde anscheinend entfernt.</translation>
     </message>
     <message>
       <location filename="../../app/services/knowledge/looking.py" />
       <source>It is neither a file nor a folder.</source>
-      <translation type="unfinished" />
+      <translation>Es ist weder eine Datei noch ein Ordner.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/catalogue_refresh.py" />
@@ -12236,6 +12235,11 @@
     <message>
       <location filename="../../app/store/collection_index.py" />
       <source>The collection could not be searched.</source>
+      <translation>Die Sammlung konnte nicht durchsucht werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/collection_index.py" />
+      <source>Its index was damaged and is made anew; the files are safe.</source>
       <translation type="unfinished" />
     </message>
     <message>
@@ -14182,7 +14186,7 @@
     <message>
       <location filename="../../engines/memory/planner.py" />
       <source>There is no memory left for its projector, so it takes no pictures or sounds: that needs {0} more.</source>
-      <translation type="unfinished" />
+      <translation>Für seinen Projektor ist kein Speicher übrig, also nimmt es weder Bilder noch Töne an: Er braucht {0} mehr.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
@@ -14475,58 +14479,6 @@
       <location filename="../../engines/models/checkpoint.py" />
       <source>Its config.json does not say what it is.</source>
       <translation>Seine config.json sagt nicht, was es ist.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>Given a web search query, retrieve relevant passages that answer the query</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>task: search result | query: {0}</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>title: none | text: {0}</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>Qwen3 Embedding</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>Instruct: {0}
-Query:{}</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>Instruct: {0}
-Query: {}</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>Nomic Embed 2</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>Nomic Embed</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>Arctic Embed 2</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
-      <location filename="../../engines/models/embedding.py" />
-      <source>Represent this sentence for searching relevant passages: {0}</source>
-      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/models/gguf/causes.py" />

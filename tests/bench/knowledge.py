@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -32,21 +33,24 @@ from app.store.db import Database
 from engines.cancel import CancelToken
 
 _GERMAN: Final = (
-    "der die das und in zu den mit von auf für ist im dem nicht ein eine als auch es an werden aus "
-    "er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum kann haben nur "
-    "oder aber vor zur bis mehr durch man sein wurde sei"
+    "der die das und in zu den mit von auf für ist im dem nicht ein eine als auch es an werden "
+    "aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum kann "
+    "haben nur oder aber vor zur bis mehr durch man sein wurde sei"
 ).split()
 _ENGLISH: Final = (
-    "the of and to in a is that for it as was with be by on not he his but at are this have from or "
-    "had an which you were their one all we can has there been if more when will would who so no out"
+    "the of and to in a is that for it as was with be by on not he his but at are this have from "
+    "or had an which you were their one all we can has there been if more when will would who so no"
 ).split()
-_SYLLABLES: Final = {
-    "de": "ab an auf be ent er ge ver zer schrift ung heit keit lich isch haus recht wert lauf trag "
-    "stand frist geld miete steuer brief bau werk land zeit raum licht stein wasser feld berg tal",
-    "en": "con dis in pre re un tion ment ness able ful ing ed er or ate ize house light stone water "
-    "field rate form port press ject scribe tract view cast bound ground side work land time",
-}
+_SOUNDS: Final = {
+    "de": ("b d f g h k l m n p r s t w z sch st br gr tr kl", "a e i o u ä ö ü ei au ie",
+           "n r l t s ch ng rt st nd m ck"),
+    "en": ("b c d f g h j l m n p r s t v w th st br cl tr pr", "a e i o u ea oo ai ou",
+           "n r l t s ck ng rd st nd m sh ve"),
+}  # fmt: skip
+"""Beginnings, middles and ends of syllables."""
+
 _WORDS: Final = 60_000
+_PHRASES: Final = 100_000
 _QUESTIONS: Final = 60
 _ENDINGS: Final = (".txt", ".txt", ".txt", ".md", ".html", ".csv", ".py")
 
@@ -114,13 +118,14 @@ def with_vectors(path: Path, dimensions: int, size: int) -> None:
 
 
 def measure(what: str, search: Callable[[str], object]) -> None:
-    """Ask all questions, and print how long they took."""
-    times = []
+    """Ask all questions; print how long they took, and how long a processor was at work on them."""
+    times, own = [], []
     for question in questions():
-        began = time.monotonic()
+        began, worked = time.monotonic(), time.thread_time()
         search(question)
         times.append(time.monotonic() - began)
-    print(f"{what}: {shown(times, 1000)} ms")
+        own.append(time.thread_time() - worked)
+    print(f"{what}: {shown(times, 1000)} ms; at work {shown(own, 1000)} ms")
 
 
 def shown(times: list[float], unit: float) -> str:
@@ -154,10 +159,11 @@ def lateness() -> Iterator[list[float]]:
 def vocabulary(language: str) -> list[str]:
     """Return words of a language, the most frequent first: real ones, then made ones."""
     random = np.random.default_rng(len(language) + ord(language[0]))
-    syllables = np.array(_SYLLABLES[language].split())
+    sounds = [part.split() for part in _SOUNDS[language]]
+    syllables = np.array(["".join(it) for it in product(*sounds)])
     words = dict.fromkeys(_GERMAN if language == "de" else _ENGLISH)
     while len(words) < _WORDS:
-        parts = random.choice(syllables, random.integers(2, 5))
+        parts = random.choice(syllables, random.integers(1, 4))
         words["".join(parts)] = None
     return list(words)
 
@@ -165,17 +171,25 @@ def vocabulary(language: str) -> list[str]:
 def make_tree(tree: Path, files: int, size: int) -> None:
     """Write the files; their lengths differ by a factor of twenty."""
     random = np.random.default_rng(11)
-    words = {language: np.array(vocabulary(language), dtype=object) for language in _SYLLABLES}
+    words = {language: np.array(vocabulary(language), dtype=object) for language in _SOUNDS}
     weights = 1 / (np.arange(_WORDS) + 2.7)
     weights /= weights.sum()
+    # Language repeats itself: without phrases the text could hardly be compressed.
+    often = 1 / (np.arange(_PHRASES) + 200)
+    often /= often.sum()
+    phrases = {
+        language: its[random.choice(_WORDS, (_PHRASES, 3), p=weights)]
+        for language, its in words.items()
+    }
     lengths = random.lognormal(0, 0.6, files)
     lengths *= size / lengths.sum()
     for number, length in enumerate(lengths):
         language = "de" if number % 2 else "en"
-        count = int(length / 7)
-        chosen = words[language][random.choice(_WORDS, max(count, 1), p=weights)]
-        lines = [" ".join(chosen[at : at + 14]) for at in range(0, len(chosen), 14)]
-        text = "\n".join(f"{line}.\n" if at % 5 == 4 else line for at, line in enumerate(lines))
+        count = int(length / 8.4)
+        chosen = phrases[language][random.choice(_PHRASES, max(count // 3, 1), p=often)]
+        said = [word for phrase in chosen for word in phrase]
+        lines = [" ".join(said[at : at + 14]) for at in range(0, len(said), 14)]
+        text = "\n".join(f"{line}.\n" if at % 8 == 7 else line for at, line in enumerate(lines))
         folder = tree / f"{number % 37:02}" / f"{number % 11:02}"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"file-{number:05}{_ENDINGS[number % len(_ENDINGS)]}"

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -58,7 +59,7 @@ def write(weights: bytes, out: Path) -> None:
     offsets = head.ints(pieces + 1)
     scores = list(head.floats(pieces))
     blob = head.bytes(length)
-    words = [blob[a:b].decode() for a, b in zip(offsets, offsets[1:], strict=False)]
+    words = [blob[a:b].decode() for a, b in pairwise(offsets)]
     head.ints(1)
     (normalisation,) = head.ints(1)
     head.bytes(normalisation)

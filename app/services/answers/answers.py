@@ -383,7 +383,9 @@ class Answers:
             prompt = prompt_of(told, prepared.settings.system_prompt)
             return model.measure(replace(prepared.request, messages=prompt.messages), cancel)
 
-        sources = choose(path[-2].text, files, measure, taken_by(model.loaded), found)
+        by_meaning = self._grounding.by_meaning(cancel)
+        taken = taken_by(model.loaded)
+        sources = choose(path[-2].text, files, measure, taken, found, by_meaning)
         return self._told_of(files, sources)
 
     def _with_files(
@@ -409,7 +411,8 @@ class Answers:
         def measure(sources: Sequence[PromptSource]) -> Measured:
             return model.measure(told(sources), cancel)
 
-        sources = choose(question.text, files, measure, taken_by(model.loaded), found)
+        by_meaning, taken = self._grounding.by_meaning(cancel), taken_by(model.loaded)
+        sources = choose(question.text, files, measure, taken, found, by_meaning)
         return told(sources), self._told_of(files, sources)
 
     def _told_of(

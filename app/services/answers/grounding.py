@@ -20,6 +20,7 @@ from app.core.documents import (
     passages,
     prompt_message,
 )
+from app.core.knowledge import fused
 from app.store.documents import DocumentStore
 from app.store.passages import find_passages
 from engines.memory.load_options import DEFAULT_CONTEXT
@@ -48,6 +49,11 @@ _MOST_CHARACTERS: Final = 12
 
 Measure = Callable[[Sequence[PromptSource]], Measured]
 """Measure the prompt of an answer with these sources. Raises EngineError, Cancelled."""
+
+
+ByMeaning = Callable[[str, Sequence[tuple[AttachedFile, Passage]], Sequence[int]], list[int]]
+"""Order passages by what they mean for a question, by their numbers; nothing where that cannot be
+told. The last numbers are the likeliest by their words. Raises Cancelled."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,15 @@ class Grounding:
         asked = [it for it in collections if it in there]
         return self._knowledge.search(asked, question, MOST_PASSAGES, cancel)
 
+    def by_meaning(self, cancel: CancelToken) -> ByMeaning:
+        """Return what orders the passages of attached files by their meaning."""
+        knowledge = self._knowledge
+        if knowledge is None:
+            return lambda _question, _passages, _likely: []
+        return lambda question, passages, likely: knowledge.order(
+            question, passages, likely, cancel
+        )
+
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return the text of files by their hashes, from chats or from collections."""
         wanted = set(hashes)
@@ -176,20 +191,25 @@ def choose(
     measure: Measure,
     taken: Container[MediaKind] = (),
     found: Sequence[FoundPassage] = (),
+    by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
 ) -> tuple[PromptSource, ...]:
-    """Choose what goes into a question's prompt. Raises what `measure` raises.
+    """Choose what goes into a question's prompt. Raises what `measure` and `by_meaning` raise.
 
     All pictures and sounds; whole texts, if they fit with room for the answer, otherwise small ones
-    whole, and of the others the passages that suit the question, or the beginnings where none does;
-    and to a model that sees, as many pages of scans as there is room for. Behind them, as many as
-    fit of what was found in collections, the best first.
+    whole, and of the others the passages that suit the question by their words and their meaning,
+    or the beginnings where none does; and to a model that sees, as many pages of scans as there is
+    room for. Behind them, as many as fit of what was found in collections, the best first.
     """
-    attached = _attached(question, files, measure, taken) if files else ()
+    attached = _attached(question, files, measure, taken, by_meaning) if files else ()
     return (*attached, *_of_collections(attached, found, measure)) if found else attached
 
 
 def _attached(
-    question: str, files: Sequence[AttachedFile], measure: Measure, taken: Container[MediaKind]
+    question: str,
+    files: Sequence[AttachedFile],
+    measure: Measure,
+    taken: Container[MediaKind],
+    by_meaning: ByMeaning,
 ) -> tuple[PromptSource, ...]:
     """Choose what of attached files goes into a prompt."""
     shown = tuple(source for file in files for source in _shown(file))
@@ -199,7 +219,9 @@ def _attached(
         for file in files
         if file.document.medium is None and not (file in scans and file.document.is_scan)
     ]
-    words = _of_files(question, read, lambda it: measure((*it, *shown))) if read else ()
+    words: tuple[PromptSource, ...] = ()
+    if read:
+        words = _of_files(question, read, lambda it: measure((*it, *shown)), by_meaning)
     pages = [page for file in scans for page in _pages(file)]
     while pages:
         measured = measure((*words, *pages, *shown))
@@ -256,7 +278,7 @@ def _length(source: PromptSource) -> int:
 
 
 def _of_files(
-    question: str, files: Sequence[AttachedFile], measure: Measure
+    question: str, files: Sequence[AttachedFile], measure: Measure, by_meaning: ByMeaning
 ) -> tuple[PromptSource, ...]:
     """Choose what of files with text goes into a prompt."""
     whole = tuple(_whole(file) for file in files)
@@ -270,7 +292,7 @@ def _of_files(
     tokens_each = _tokens_per_character(files, measure, empty.total)
     chosen, left = _small_ones(files, room, tokens_each)
     budget = min(MOST_TOKENS, round(room * _SHARE)) / tokens_each
-    found = _suitable(question, left, budget)
+    found = _suitable(question, left, budget, by_meaning)
     order = {file.document.sha256: at for at, file in enumerate(left)}
     while True:
         sources = (*chosen, *_in_order((it.source for it in found), order))
@@ -311,13 +333,17 @@ def _small_ones(
     return tuple(chosen), left
 
 
-def _suitable(question: str, files: Sequence[AttachedFile], budget: float) -> list[_Found]:
+def _suitable(
+    question: str, files: Sequence[AttachedFile], budget: float, by_meaning: ByMeaning
+) -> list[_Found]:
     """Return passages that suit a question, the best first, of so many characters together."""
     everything = [(file, passage) for file in files for passage in passages(file.document, PASSAGE)]
     if not everything:
         return []
     most = max(1, round(2 * budget / PASSAGE))
-    numbers = find_passages((passage for _, passage in everything), question, most)
+    by_words = find_passages((passage for _, passage in everything), question, most)
+    near = by_meaning(question, everything, by_words)
+    numbers = [it for it, _, _ in fused({"text": by_words, "vector": near})]
     if not numbers:
         numbers = _beginnings(everything)
     found: list[_Found] = []

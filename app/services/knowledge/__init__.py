@@ -1,0 +1,1 @@
+"""Collections of documents: their indexes, the search in them, and what makes vectors."""

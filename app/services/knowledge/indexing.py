@@ -13,7 +13,7 @@ from app.core.documents import Document
 from app.core.errors import DocumentNotRead
 from app.core.knowledge import DocumentCollection, IndexProgress
 from app.services.knowledge.looking import Look, look_through
-from app.store.collection_index import CollectionIndex, KnownFile, SeenFile
+from app.store.collection_index import CollectionIndex, SeenFile, TrackedFile
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 
@@ -125,8 +125,8 @@ class Indexing:
         index.looked(time.time(), look.left_out, look.troubles)
 
     def _moved(
-        self, look: Look, known: dict[bytes, KnownFile], gone: dict[bytes, KnownFile]
-    ) -> dict[SeenFile, KnownFile]:
+        self, look: Look, known: dict[bytes, TrackedFile], gone: dict[bytes, TrackedFile]
+    ) -> dict[SeenFile, TrackedFile]:
         """Find files that were renamed or moved, by their bytes; they leave `gone`.
 
         Files that are called otherwise since another folder was added are among them.
@@ -168,11 +168,11 @@ class Indexing:
             reader.close()
 
     def _steps(
-        self, files: Sequence[KnownFile], reader: ReadsMany, cancel: CancelToken
-    ) -> Iterator[list[KnownFile]]:
+        self, files: Sequence[TrackedFile], reader: ReadsMany, cancel: CancelToken
+    ) -> Iterator[list[TrackedFile]]:
         """Read files, and keep them a few at a time; yields which."""
-        batch: list[tuple[KnownFile, Document | DocumentNotRead]] = []
-        step: list[KnownFile] = []
+        batch: list[tuple[TrackedFile, Document | DocumentNotRead]] = []
+        step: list[TrackedFile] = []
         characters, began = 0, time.monotonic()
         for number, file in enumerate(files, start=1):
             if cancel.cancelled:
@@ -191,7 +191,7 @@ class Indexing:
                 batch, step, characters, began = [], [], 0, time.monotonic()
 
     def _content(
-        self, file: KnownFile, reader: ReadsMany, cancel: CancelToken
+        self, file: TrackedFile, reader: ReadsMany, cancel: CancelToken
     ) -> Document | DocumentNotRead | None:
         """Read a file; None where its text is in the index already."""
         seen = file.seen
@@ -240,7 +240,7 @@ class Indexing:
             raise Cancelled
 
 
-def _is_new(seen: SeenFile, known: KnownFile | None) -> bool:
+def _is_new(seen: SeenFile, known: TrackedFile | None) -> bool:
     """Tell whether a file is not in the index as it is now."""
     if known is None:
         return True

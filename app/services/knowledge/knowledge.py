@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.citations import Citation, CitationCheck
-from app.core.documents import AttachedFile, Document
+from app.core.documents import AttachedFile, Document, Passage
 from app.core.errors import CollectionNameInvalid, CollectionUnknown, NothingToIndex
 from app.core.home import from_home
 from app.core.knowledge import (
@@ -24,6 +24,7 @@ from app.core.knowledge import (
     IndexProgress,
     joined,
 )
+from app.services.knowledge.attached import AttachedVectors
 from app.services.knowledge.indexing import Indexing, Manners, ReadsMany
 from app.store.collection_index import CollectionIndex, VectorModel, remove_index
 from app.store.collections import CollectionStore
@@ -62,6 +63,7 @@ class Knowledge:
         self._folder = folder
         self._reader = reader
         self._embedding = embedding
+        self._attached = AttachedVectors(embedding) if embedding is not None else None
         self._lock = threading.RLock()
         self._open: dict[str, CollectionIndex] = {}
         self._at_work: dict[str, CancelToken] = {}
@@ -87,7 +89,7 @@ class Knowledge:
             raise CollectionUnknown(
                 f"There is no collection “{called}”.",
                 "It was removed, or was never there.",
-                "Choose one of the list.",
+                "Choose a collection of the list.",
                 terminal="`hearth docs list` shows those that there are.",
             )
         return found
@@ -122,7 +124,7 @@ class Knowledge:
     def pause(self, collection: str, *, paused: bool) -> DocumentCollection:
         """Stop the work on a collection until it is let go on, also over a restart."""
         found = self.find(collection)
-        self._store.pause(found.id, paused)
+        self._store.pause(found.id, paused=paused)
         if paused and (at_work := self._at_work.get(found.id)) is not None:
             at_work.cancel()
         return self.find(found.id)
@@ -200,6 +202,18 @@ class Knowledge:
                 vector = vectors[model.key]
             rankings.append(index.search(collection.name, question, most, vector))
         return joined(rankings)[:most]
+
+    def order(
+        self,
+        question: str,
+        passages: Sequence[tuple[AttachedFile, Passage]],
+        likely: Sequence[int],
+        cancel: CancelToken,
+    ) -> list[int]:
+        """Order passages of attached files by their meaning, see `AttachedVectors`."""
+        if self._attached is None:
+            return []
+        return self._attached.order(question, passages, likely, cancel)
 
     def check(self, collections: Sequence[str], quote: str) -> tuple[Citation, ...]:
         """Look for the very words of a quote, as `CitationCheck` does, in all texts.
@@ -290,8 +304,6 @@ class Knowledge:
                 if only is not None:
                     raise
                 _log.warning("the index of a collection is not up to date: %s", error)
-        if self._embedding is not None and cancel.cancelled:
-            self._embedding.rest(0)
 
     def worked_on_elsewhere(self, collection: str) -> bool:
         """Tell whether another process works on a collection's index just now."""

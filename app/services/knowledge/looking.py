@@ -15,21 +15,24 @@ from app.store.collection_index import SeenFile
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 
-_NO_DOCUMENTS: Final = frozenset(
+_NO_DOCUMENTS: Final = {
     # pictures
-    "png jpg jpeg jpe gif bmp tif tiff webp heic heif avif ico icns svg psd xcf raw cr2 cr3 nef arw"
-    " dng "
+    "png", "jpg", "jpeg", "jpe", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif", "avif",
+    "ico", "icns", "svg", "psd", "xcf", "raw", "cr2", "cr3", "nef", "arw", "dng",
     # sound and film
-    "mp3 m4a aac flac ogg oga opus wav wma aiff mid midi mp4 m4v mov avi mkv webm wmv flv mpg mpeg"
-    " 3gp ts "
+    "mp3", "m4a", "aac", "flac", "ogg", "oga", "opus", "wav", "wma", "aiff", "mid", "midi", "mp4",
+    "m4v", "mov", "avi", "mkv", "webm", "wmv", "flv", "mpg", "mpeg", "3gp", "ts",
     # archives and images of disks
-    "zip gz tgz bz2 xz zst 7z rar tar jar war iso img dmg vmdk vdi qcow2 deb rpm msi cab apk "
+    "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "jar", "war", "iso", "img", "dmg",
+    "vmdk", "vdi", "qcow2", "deb", "rpm", "msi", "cab", "apk",
     # programs and what they are made of
-    "exe dll so dylib a lib o obj class pyc pyo pyd whl wasm bin dat node "
+    "exe", "dll", "so", "dylib", "a", "lib", "o", "obj", "class", "pyc", "pyo", "pyd", "whl",
+    "wasm", "bin", "dat", "node",
     # databases, models, fonts and the like
-    "db sqlite sqlite3 mdb accdb gguf safetensors onnx pt pth npy npz parquet feather h5 hdf5 pkl "
-    "ttf otf woff woff2 eot lock swp bak tmp part crdownload".split()
-)
+    "db", "sqlite", "sqlite3", "mdb", "accdb", "gguf", "safetensors", "onnx", "pt", "pth", "npy",
+    "npz", "parquet", "feather", "h5", "hdf5", "pkl", "ttf", "otf", "woff", "woff2", "eot", "lock",
+    "swp", "bak", "tmp", "part", "crdownload",
+}  # fmt: skip
 """Endings of files that are no documents; what is added by itself is read whatever its ending."""
 
 _NOT_OURS: Final = {"cvs", "_darcs", "node_modules", "__pycache__", "$recycle.bin"}

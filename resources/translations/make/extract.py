@@ -45,6 +45,7 @@ _UNSAID = (
     "engines/llamacpp/resume", "engines/llamacpp/sizing/account.py",
     "engines/llamacpp/trial_child.py", "engines/vllm/wsl/inside.py", "engines/vllm/wsl/pack.py",
     "engines/vllm/wsl/scripts.py", "engines/vllm/wsl/system_info.py",
+    "engines/models/embedding.py",
 )  # fmt: skip
 """Files and folders without a word for the window, or which are read in another way here."""
 _SOUGHT = ("INSTALLATION", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_TOO_LONG")

@@ -14,13 +14,16 @@ from app.core.documents import (
     AttachedFile,
     Location,
     LocationKind,
+    Passage,
     PromptSource,
     Section,
+    TextSpan,
     location_words,
     prompt_parts,
     prompt_text,
     source_from,
 )
+from app.core.knowledge import FoundPassage
 from app.core.settings.fields import Settings
 from app.services.answers.grounding import choose
 from app.store.documents import DocumentStore
@@ -196,6 +199,61 @@ def test_a_file_whose_text_is_gone_leaves_the_question(services: Services) -> No
     path = services.chats.path(answer.chat_id)
     assert services.answers.told(path)[0].text == "How hot?"
     assert DocumentStore(services.database).hashes() == set()
+
+
+def passage(file: AttachedFile, place: int, score: float) -> FoundPassage:
+    """A whole section as a search in a collection would have found it."""
+    section = file.document.sections[place - 1]
+    return FoundPassage(
+        "Docs",
+        file.name,
+        Path(file.name),
+        file.document.sha256,
+        TextSpan(section.place, 0, len(section.text)),
+        0,
+        len(section.text),
+        section.text,
+        score,
+        ("text",),
+    )
+
+
+def test_passages_of_collections_are_told_beside_attached_files() -> None:
+    found = [passage(LARGE, 61, 0.5), passage(LARGE, 2, 0.4)]
+    sources = choose("Where was the kiln?", [SMALL], Model(4096).measure, (), found)
+    assert [(it.name, it.place) for it in sources] == [
+        ("small.txt", 0), ("large.pdf", 2), ("large.pdf", 61),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("context", [512, 1024, 4096])
+def test_as_many_passages_of_collections_are_told_as_fit_the_best_first(context: int) -> None:
+    model = Model(context)
+    found = [passage(LARGE, at, 1 / at) for at in range(1, 40)]
+    sources = choose("Bread?", [], model.measure, (), found)
+    assert len(sources) < 39
+    assert [it.place for it in sources] == list(range(1, len(sources) + 1))
+    measured = model.measure(sources)
+    assert measured.total <= context - measured.kept
+
+
+def test_a_file_that_is_attached_is_not_told_again_from_a_collection() -> None:
+    sources = choose("Hot?", [SMALL], Model(4096).measure, (), [passage(SMALL, 1, 1.0)])
+    assert [(it.name, it.place) for it in sources] == [("small.txt", 0)]
+
+
+def test_passages_of_attached_files_are_chosen_by_their_meaning_too() -> None:
+    asked: list[Sequence[int]] = []
+
+    def by_meaning(
+        _question: str, parts: Sequence[tuple[AttachedFile, Passage]], likely: Sequence[int]
+    ) -> list[int]:
+        asked.append(likely)
+        return [at for at, (_, it) in enumerate(parts) if it.text == FACT]
+
+    sources = choose("Töpferofen?", [LARGE], Model(4096).measure, by_meaning=by_meaning)
+    assert [(it.name, it.place) for it in sources] == [("large.pdf", 61)]
+    assert asked == [[]], "no word of it is there"
 
 
 PHOTO = attached_picture("photo.jpg", b"a photo")
