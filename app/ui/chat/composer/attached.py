@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
@@ -30,11 +30,33 @@ _HIGHEST = 188
 """Pixels, but at most a quarter of the window: beyond it the chips scroll, so that the chat stays
 in sight."""
 
+_LEAST = 36
+"""Pixels, where even one chip has to scroll."""
+
 _LOWEST = 72
 """Pixels, so that one chip is seen."""
 
 _QUICK_S = 2.0
 """Seconds from which on it is shown how long a file is being read."""
+
+
+class _Area(QScrollArea):
+    """As high as is wanted; in a window that has too little room for all, it scrolls sooner."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = 1
+
+    def want(self, height: int) -> None:
+        self._wanted = height
+        self.setMaximumHeight(height)
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._wanted)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, min(self._wanted, scaled(_LEAST)))
 
 
 class Attached(QWidget):
@@ -67,7 +89,7 @@ class Attached(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(GRID)
         self._column.addWidget(self._flow)
-        self._area = QScrollArea()
+        self._area = _Area()
         self._area.setObjectName("attachedArea")
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
@@ -282,4 +304,5 @@ class Attached(QWidget):
         if height > most:
             bar = self._area.verticalScrollBar().sizeHint().width()
             height = self._column.heightForWidth(width - bar)
-        self._area.setFixedHeight(max(1, min(most, height)))
+        height = max(1, min(most, height))
+        self._area.want(height)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
+from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 from app.ui.widgets.panel import Panel
 from app.ui.widgets.picture import Picture
@@ -24,7 +25,7 @@ class RecordingLine(Panel):
         )
         self.box.addWidget(Picture("microphone", "danger", 24), 0, Qt.AlignmentFlag.AlignVCenter)
         self._words = Label("", "bad", name="recordingWords")
-        self.box.addWidget(self._words, 1)
+        self._words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         drop = QPushButton(self.tr("Discard"))
         drop.setObjectName("dropRecording")
         drop.clicked.connect(self.dropped)
@@ -34,7 +35,7 @@ class RecordingLine(Panel):
         for button in (drop, self._stop):
             button.setAccessibleName(button.text())
             button.setAutoDefault(False)
-            self.box.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.box.addWidget(FlowRow(self._words, drop, self._stop), 1)
         self.hide()
 
     def show_time(self, seconds: float | None) -> None:
