@@ -336,7 +336,7 @@ class Sidebar(QWidget):
         column, row = QVBoxLayout(bottom), QHBoxLayout()
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        row.setSpacing(2)
+        row.setSpacing(0 if icons else 2)
         if icons:
             for button in (*above, settings, *small):
                 row.addWidget(button, 1, Qt.AlignmentFlag.AlignCenter)

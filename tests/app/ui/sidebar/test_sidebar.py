@@ -521,8 +521,8 @@ def test_tab_goes_in_the_order_that_one_sees(three: Ui, size: tuple[int, int]) -
     reached = tabbed(three)
     assert [widget.objectName() for widget in reached] == [
         *("hideSidebar", "newChat", "search", "place", "newFolder", "chatList"),
-        *("rowAction", "rowMore", "scratchChat", "showAssistants", "showModels"),
-        *("settings", "showConnections", "showHelp"),
+        *("rowAction", "rowMore", "scratchChat", "showAssistants", "showDocuments"),
+        *("showModels", "settings", "showConnections", "showHelp"),
     ]
     fixed = [it for it in reached if not it.objectName().startswith("row")]
     assert sorted(fixed, key=reading_order) == fixed
