@@ -118,12 +118,11 @@ class WindowApp:
     def viewing(self) -> Viewing:
         from app.documents.pages import PageDrawer
         from app.presenters.viewing import Viewing
-        from app.services.originals import FileOriginals
         from app.services.pages import Pages
 
         app = self._app
-        originals = FileOriginals(app.documents, app.knowledge)
-        return Viewing(Pages(app.knowledge, originals, PageDrawer()), self.tasks)
+        pages = Pages(app.knowledge.documents, app.documents, PageDrawer())
+        return Viewing(pages, self.tasks)
 
     @cached_property
     def prompts(self) -> Prompts:
