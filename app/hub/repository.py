@@ -222,7 +222,7 @@ def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> Repo
 
 def _rank_of_projector(file: RepoFile) -> int:
     words = {word.upper() for word in _WORDS.split(PurePosixPath(file.path).name.lower())}
-    order = ({"F32"}, {"BF16"}, set(), {"F16"})
+    order: tuple[set[str], ...] = ({"F32"}, {"BF16"}, set(), {"F16"})
     return max(at for at, known in enumerate(order) if known <= words)
 
 

@@ -722,12 +722,6 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
     return int(done.lastrowid or 0)
 
 
-def _packed(document: Document) -> bytes:
-    """Pack a document for the index, which has its text, and no pictures of its pages."""
-    values = document_values(replace(document, media=b"", pages=()))
-    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
-
-
 def _have(db: sqlite3.Connection, file: TrackedFile, text_id: int) -> None:
     """Give a file its text, unless it has changed again meanwhile."""
     db.execute(

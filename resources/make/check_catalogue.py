@@ -98,7 +98,8 @@ def differences(catalogue: Catalogue, found: Found) -> Iterator[str]:
 def _repositories(size: Size) -> tuple[str, ...]:
     repos = [*size.repositories, *(it.repo for it in size.vllm)]
     repos += [size.projector.repo] if size.projector else []
-    repos += [str(it.speculative["model"]) for it in size.vllm if "model" in (it.speculative or {})]
+    drafted = [it.speculative for it in size.vllm if it.speculative is not None]
+    repos += [str(it["model"]) for it in drafted if "model" in it]
     return tuple(dict.fromkeys(repos))
 
 

@@ -22,6 +22,7 @@ from engines.hardware import Hardware
 from engines.hardware.bandwidth import Bandwidth
 from engines.memory.fit import Fit, Parts, Split, Verdict, judge
 from engines.memory.load_options import LoadOptions
+from engines.memory.planner import ProjectorFile
 from engines.models.gguf.header import GgufHeader
 from engines.types import LoadPlan
 from tests.support.paths import ROOT
@@ -182,6 +183,7 @@ class ScriptedFitting(Fitting):
         load_options: LoadOptions,
         drafter: Path | None = None,
         cancel: CancelToken | None = None,
+        projector: ProjectorFile | None = None,
     ) -> FitReport:
         self.reported.append(path)
         if self.error is not None:

@@ -229,6 +229,7 @@ Shapes = dict[str, list[int]]
 class Listed:
     path: Path
     drafter: Path | None = None
+    projector: Path | None = None
     name: str = ""
     served: str = ""
     builtin: bool = False

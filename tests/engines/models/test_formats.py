@@ -37,6 +37,7 @@ class Listed:
     engine: EngineName
     served: str = ""
     drafter: Path | None = None
+    projector: Path | None = None
     builtin: bool = False
     context: int = 0
 
