@@ -122,9 +122,9 @@ def test_zooming_draws_the_page_again_in_as_many_pixels(ui: Ui, lease: AttachedF
     assert canvas.scale == 1
     assert ui.find(QLabel, "zoomShare").text() == "100 %"
     QTest.keyClick(canvas, Qt.Key.Key_F)
-    assert canvas.fit == "width"
+    assert str(canvas.fit) == "width"
     QTest.keyClick(canvas, Qt.Key.Key_F)
-    assert canvas.fit == "whole"
+    assert str(canvas.fit) == "whole"
     assert canvas.verticalScrollBar().maximum() == 0
 
 
