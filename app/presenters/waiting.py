@@ -17,7 +17,7 @@ from app.presenters.tasks import STORE, Tasks
 from app.store.message_rows import new_id
 from app.store.waiting import WaitingStore
 
-_KEPT = ("seed", "stop", "grammar", "depth", "thinking_budget")
+_KEPT = ("seed", "stop", "grammar", "depth", "thinking_budget", "collections")
 """The options kept with a message besides settings; the rest is told when its answer begins."""
 
 
@@ -205,6 +205,6 @@ def options_from_json(text: str) -> AnswerOptions:
     """Read what was chosen; what this Hearth does not know is left aside."""
     known = {*_KEPT, *settings_fields()}
     values = {name: value for name, value in json.loads(text).items() if name in known}
-    if "stop" in values:
-        values["stop"] = tuple(values["stop"])
+    for name in {"stop", "collections"} & values.keys():
+        values[name] = tuple(values[name])
     return AnswerOptions().changed(**values)

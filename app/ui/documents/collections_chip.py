@@ -53,7 +53,9 @@ class CollectionsChip(MenuButton):
 
     def fill(self, menu: QMenu) -> None:
         """Put the choices into a menu of their own, where the chip has no room."""
-        self._fill_choices(menu.addMenu(self.tr("Documents")))
+        inside = menu.addMenu(self.tr("Documents"))
+        inside.menuAction().setObjectName("documentsOfChat")
+        self._fill_choices(inside)
 
     def open_menu(self, anchor: QWidget) -> None:
         menu = QMenu(anchor)

@@ -68,7 +68,7 @@ def test_what_was_chosen_for_a_message_holds_when_it_is_sent(
 @pytest.mark.parametrize("field", [it.name for it in fields(AnswerOptions)])
 def test_every_option_is_kept_but_those_of_the_moment(field: str) -> None:
     values: dict[str, Any] = {
-        "stop": ("END", "STOP"), "grammar": "root",
+        "stop": ("END", "STOP"), "grammar": "root", "collections": ("c1",),
         "settings": {"mtp": "on", "top_k": 3, "model": "m", "overflow": "stop"},
     }  # fmt: skip
     options = AnswerOptions(**{field: values.get(field, 1)})

@@ -60,7 +60,9 @@ def test_all_is_in_one_line_that_fits(ui: Ui, width: int, zoom: int) -> None:
 def test_what_has_no_room_is_in_the_menu(ui: Ui) -> None:
     options = ui.find(Composer).options
     shown = menu(ui)
-    assert [it.objectName() for it in shown.actions()] == ["sendToAnother", "insertPrompt"]
+    assert [it.objectName() for it in shown.actions()] == [
+        "sendToAnother", "documentsOfChat", "insertPrompt",
+    ]  # fmt: skip
     shown.close()
     options.setFixedWidth(20)
     ui.qtbot.waitUntil(lambda: not ui.has("mtpChip") and not ui.has("thinking"))
