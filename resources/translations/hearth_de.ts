@@ -12440,7 +12440,7 @@
     <message>
       <location filename="../../app/store/collection_index.py" />
       <source>Its index was damaged and is made anew; the files are safe.</source>
-      <translation type="unfinished" />
+      <translation>Der Index war beschädigt und wird neu angelegt; die Dateien sind unversehrt.</translation>
     </message>
     <message>
       <location filename="../../app/store/db.py" />

@@ -100,10 +100,6 @@ class Embedding:
         with self._lease(known, cancel) as lease:
             return _vectors(lease, [known.family.told(text) for text in texts], cancel)
 
-    def rest(self, after_s: float) -> None:
-        """Unload the model if it has not been used for so many seconds."""
-        self._runtime.stop_idle("llamacpp", after_s)
-
     def close(self) -> None:
         self._runtime.leave()
 

@@ -310,11 +310,6 @@ class Knowledge:
         with self._locked(self.find(collection).id) as mine:
             return not mine
 
-    def rest(self, after_s: float) -> None:
-        """Unload the embedding model if it has not been used for so many seconds."""
-        if self._embedding is not None:
-            self._embedding.rest(after_s)
-
     def _work_on(
         self, collection: DocumentCollection, cancel: CancelToken, manners: Manners
     ) -> Iterator[IndexProgress]:

@@ -210,8 +210,6 @@ def test_an_embedding_model_makes_vectors_of_all_passages(house: House, docs: Pa
     assert house.knowledge.embedder().choices == (bert,)
     found = house.knowledge.search([lease], "rent", 9, CancelToken())
     assert {it.by for it in found} == {("text", "vector"), ("vector",)}
-    house.knowledge.rest(0.0)
-    assert house.runtime.held("llamacpp") is None
 
 
 def test_vectors_can_be_turned_off(house: House, docs: Path) -> None:
@@ -260,6 +258,6 @@ def test_a_question_is_searched_by_words_where_its_vector_cannot_be_made(
     house.add_model(model)
     lease = house.collection("Lease", docs)
     house.work()
-    house.knowledge.rest(0.0)
+    house.runtime.unload()
     model.write_bytes(model.read_bytes()[:-4096])
     assert house.found(lease, "rent") == ["lease.md"]
