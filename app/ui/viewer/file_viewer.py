@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, QSizeF, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QImage, QKeyEvent
-from PySide6.QtWidgets import QDialog, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.documents import DocumentKind, LocationKind, TextSpan
 from app.core.pages import DrawnPage, OpenedFile, TextPart, text_parts
@@ -18,6 +18,7 @@ from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 from app.ui.viewer.canvas import STEP, PictureCanvas
 from app.ui.viewer.text_page import TextPage
+from app.ui.widgets.dialog import EnterDialog
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.icon_button import IconButton
@@ -42,7 +43,7 @@ _TEXT_STEPS = 5
 """Steps that a text can be made larger or smaller by."""
 
 
-class FileViewer(QDialog):
+class FileViewer(EnterDialog):
     """Shows the pages of a file as pictures, or its text; keeps nothing when it is closed.
 
     Page up and down turn pages, Home and End go to the first and the last, plus, minus and 0 zoom.

@@ -21,6 +21,7 @@ _FILES: Final = (
     "engines/__init__.py",
     "engines/cancel.py",
     "engines/errors.py",
+    "engines/locks.py",
     "engines/redaction.py",
     "engines/text.py",
     "engines/private.py",

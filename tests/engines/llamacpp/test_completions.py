@@ -83,6 +83,7 @@ def test_each_token_of_an_answer_has_its_probability(starter: LlamaCppEngine) ->
 
 
 def test_probabilities_are_those_before_the_sampler(starter: LlamaCppEngine) -> None:
+    run(starter, with_sampling(logprobs=3))  # both answers below find its prompt in the cache
     first = told(run(starter, with_sampling(logprobs=3)))[0]
     grammar = f"root ::= [^{first.text[0]}]+"
     hot = Sampling(2.0, seed=3, logprobs=3, grammar=grammar)

@@ -42,7 +42,7 @@ def test_a_context_that_cannot_be_changed_leaves_nothing_loaded(
     request = replace(QUESTION, chat="one", max_tokens=8)
     run(engine, drafting(request))
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise NotEnoughMemory("It does not fit.", "Too large.", "Close something.")
 
     monkeypatch.setattr(loading, failing, fail)

@@ -91,7 +91,7 @@ def test_what_is_dropped_is_imported_if_it_is_an_export(
     note = tmp_path / "note.json"
     note.write_text('{"a": 1}')
     ui.window.desktop.drops.take_files([note])
-    ui.qtbot.waitUntil(lambda: "note.json" in ui.edit.toPlainText())
+    ui.qtbot.waitUntil(lambda: "note.json" in [it.name for it in ui.page.files.attachments])
     assert not ui.has("importDialog")
 
 

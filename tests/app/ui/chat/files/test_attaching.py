@@ -15,6 +15,7 @@ from app.store.drafts import DraftStore
 from app.ui.chat.composer.hindrance_line import HindranceLine
 from app.ui.chat.context.card import ContextCard
 from app.ui.chat.files.chip import FileChip
+from app.ui.viewer.file_viewer import FileViewer
 from app.ui.widgets.problem_card import ProblemCard
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -191,6 +192,7 @@ def test_a_pressed_chip_is_opened(ui: Ui, plan: Path) -> None:
     chip = ui.page.composer.attached.findChildren(FileChip)[0]
     chip.focus()
     ui.press("Space")
+    ui.find(FileViewer).close()
     ui.ask("How hot?")
     sent_chips(ui)[0].focus()
     ui.press("Space")
