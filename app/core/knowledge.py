@@ -19,6 +19,9 @@ MOST_FILES: Final = 100_000
 _RANK_WEIGHT: Final = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
 
+Ranking = Sequence[tuple[int, float]]
+"""The numbers of passages, the best first, and what it says for each that it was found, up to 1."""
+
 FileState = Literal["waiting", "read", "unreadable"]
 
 By = Literal["text", "vector"]
@@ -160,16 +163,17 @@ class EmbedderStatus:
     offers: tuple[str, ...] = ()
 
 
-def fused(rankings: Mapping[By, Sequence[int]]) -> list[tuple[int, float, tuple[By, ...]]]:
-    """Join rankings, each with the best first, into one: by reciprocal ranks.
+def fused(rankings: Mapping[By, Ranking]) -> list[tuple[int, float, tuple[By, ...]]]:
+    """Join rankings into one: by reciprocal ranks, each of them by its weight.
 
-    Returns each that is in any of them, its score, and the rankings that it is in.
+    A passage that was found by a stray word of the question is no find, however high it ranks among
+    such. Returns each that is in any of them, its score, and the rankings that it is in.
     """
     scores: dict[int, float] = {}
     found: dict[int, tuple[By, ...]] = {}
     for by, ranking in rankings.items():
-        for rank, it in enumerate(ranking, start=1):
-            scores[it] = scores.get(it, 0.0) + 1 / (_RANK_WEIGHT + rank)
+        for rank, (it, weight) in enumerate(ranking, start=1):
+            scores[it] = scores.get(it, 0.0) + weight / (_RANK_WEIGHT + rank)
             found[it] = (*found.get(it, ()), by)
     best = sorted(scores, key=lambda it: (-scores[it], it))
     return [(it, scores[it], found[it]) for it in best]
@@ -178,8 +182,8 @@ def fused(rankings: Mapping[By, Sequence[int]]) -> list[tuple[int, float, tuple[
 def joined(rankings: Iterable[Sequence[FoundPassage]]) -> list[FoundPassage]:
     """Join what was found in several collections, the best first.
 
-    Each collection's scores follow from ranks alone, so they can be compared. What stands in two
-    collections is told once.
+    Each collection's scores follow from ranks and weights alone, so they can be compared. What
+    stands in two collections is told once.
     """
     everything = sorted((it for found in rankings for it in found), key=lambda it: -it.score)
     once: dict[tuple[str, int, int, int], FoundPassage] = {}

@@ -30,13 +30,24 @@ from app.core.documents import (
     passages,
 )
 from app.core.errors import SearchBroken
-from app.core.knowledge import By, FileState, FoundPassage, IndexedFile, PathTrouble, fused
+from app.core.knowledge import (
+    By,
+    FileState,
+    FoundPassage,
+    IndexedFile,
+    PathTrouble,
+    Ranking,
+    fused,
+)
 from app.store.db import BESIDE, connect
 from app.store.folder import disk_full
-from app.store.passages import WORDS, telling_words, terms_of
-from app.store.vectors import SignTable, encoded, ranked
+from app.store.passages import WORDS, telling_words, terms_of, weighed
+from app.store.vectors import NearVector, SignTable, encoded, middle, ranked
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from app.core.errors import DocumentNotRead
 
 LAYOUT: Final = 1
@@ -44,6 +55,9 @@ LAYOUT: Final = 1
 
 _TOP: Final = 30
 """The passages by words, and by vectors, that are joined into one ranking."""
+
+_MIDDLE: Final = 256
+"""Vectors of which the middle is taken; that of 16 was as good."""
 
 _QUOTED: Final = 6
 """Words of a quote by which the files are sought that may have it."""
@@ -189,7 +203,7 @@ class CollectionIndex:
         self._path = path
         self._reading = threading.RLock()
         self._writing = threading.RLock()
-        self._signs: tuple[tuple[int, str], SignTable] | None = None
+        self._signs: tuple[tuple[int, str], SignTable, NDArray[np.float32]] | None = None
         try:
             self._open()
         except sqlite3.DatabaseError as error:
@@ -603,7 +617,7 @@ class CollectionIndex:
 
         collection: how the collection is called. vector: of the question, and by which model.
         """
-        rankings: dict[By, Sequence[int]] = {"text": self._by_words(question)}
+        rankings: dict[By, Ranking] = {"text": self._by_words(question)}
         if vector is not None:
             rankings["vector"] = self._by_vector(*vector)
         found = []
@@ -614,32 +628,32 @@ class CollectionIndex:
                 found.append(passage)
         return found
 
-    def _by_words(self, question: str) -> list[int]:
+    def _by_words(self, question: str) -> Ranking:
         terms = terms_of(question)
         if not terms:
             return []
         with self._read() as db:
+            counts = _counts(db, terms)
             rows = db.execute(
-                "SELECT rowid FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
-                (_telling(db, terms), _TOP),
-            )
-            return [row[0] for row in rows]
+                "SELECT rowid, rank FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
+                (_telling(counts), _TOP),
+            ).fetchall()
+            (count,) = db.execute("SELECT coalesce(sum(count), 0) FROM texts").fetchone()
+        return weighed(rows, counts, count)
 
-    def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> list[int]:
-        width = model.dimensions // 2
-        codes = {}
+    def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> Ranking:
         with self._read() as db:
-            for near in sorted(self._signs_of(db, model).near(vector)):
-                row = db.execute(
-                    "SELECT substr(codes, ?, ?) FROM vectors WHERE id = ?",
-                    (1 + near.place * width, width, near.row),
-                ).fetchone()
-                if row is not None and len(row[0]) == width:
-                    codes[near.passage] = row[0]
-        return [number for number, _ in ranked(vector, codes)[:_TOP]]
+            table, center = self._signs_of(db, model)
+            codes = _codes(db, model, table.near(vector))
+        return [(number, 1.0) for number, _ in ranked(vector, codes, center)[:_TOP]]
 
-    def _signs_of(self, db: sqlite3.Connection, model: VectorModel) -> SignTable:
-        """Return the signs of a model's vectors; they are read again when there are others."""
+    def _signs_of(
+        self, db: sqlite3.Connection, model: VectorModel
+    ) -> tuple[SignTable, NDArray[np.float32]]:
+        """Return the signs of a model's vectors and the middle of some of them.
+
+        They are read again when there are others.
+        """
         stamp = (int(_kept(db, "changes") or 0), model.key)
         if self._signs is None or self._signs[0] != stamp:
             rows = db.execute(
@@ -647,8 +661,11 @@ class CollectionIndex:
                 " WHERE model = (SELECT id FROM models WHERE key = ?) ORDER BY first",
                 (model.key,),
             )
-            self._signs = stamp, SignTable(map(tuple, rows), model.dimensions)
-        return self._signs[1]
+            table = SignTable(map(tuple, rows), model.dimensions)
+            center = middle(_codes(db, model, table.spread(_MIDDLE)).values(), model.dimensions)
+            self._signs = stamp, table, center
+        _, table, center = self._signs
+        return table, center
 
     def _found(self, number: int) -> sqlite3.Row | None:
         with self._read() as db:
@@ -766,19 +783,33 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
     return removed
 
 
-def _telling(db: sqlite3.Connection, terms: Sequence[str]) -> str:
+def _codes(
+    db: sqlite3.Connection, model: VectorModel, vectors: Iterable[NearVector]
+) -> dict[int, bytes]:
+    """Read the codes of vectors, by their passages; those that have gone are left out."""
+    width, found = model.dimensions // 2, {}
+    for it in sorted(vectors):
+        row = db.execute(
+            "SELECT substr(codes, ?, ?) FROM vectors WHERE id = ?",
+            (1 + it.place * width, width, it.row),
+        ).fetchone()
+        if row is not None and len(row[0]) == width:
+            found[it.passage] = row[0]
+    return found
+
+
+def _counts(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
+    """Count the passages that have each term, up to one more than are ranked."""
+    counted = "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)"
+    return {it: db.execute(counted, (it, _MATCHED + 1)).fetchone()[0] for it in terms}
+
+
+def _telling(counts: Mapping[str, int]) -> str:
     """Write a query for the words that are in few enough passages; of all, where they are few.
 
     Every passage that has one of the words is ranked, which takes its time.
     """
-    counted = []
-    for term in terms:
-        row = db.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)",
-            (term, _MATCHED + 1),
-        ).fetchone()
-        counted.append((row[0], term))
-    counted.sort(key=lambda it: it[0])
+    counted = sorted(((count, term) for term, count in counts.items()), key=lambda it: it[0])
     chosen, left = [], _MATCHED
     for count, term in counted:
         left -= count
@@ -811,12 +842,6 @@ def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
 
 def _path(stored: bytes) -> Path:
     return Path(os.fsdecode(stored))
-
-
-def _packed(document: Document) -> bytes:
-    """Compress the text of a document; pictures of its pages stay in the file."""
-    values = document_values(replace(document, media=b"", pages=()))
-    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
 
 
 def _unpacked(content: bytes) -> Document:

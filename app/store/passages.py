@@ -6,13 +6,15 @@ fraction of a second, nothing has to be kept in step, and no word of a deleted f
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Final
 
 from app.core.documents import Passage
+from app.core.knowledge import Ranking
 
 WORDS: Final = "fts5(words, content='', tokenize='unicode61 remove_diacritics 2')"
 """How passages are indexed. The index holds no text: that is where it is kept."""
@@ -21,6 +23,9 @@ _WORD: Final = re.compile(r"\w+")
 _SHORTEST_STEM: Final = 4
 _ENDING: Final = 2
 """Characters that a word may end in otherwise: German and English inflect at the end."""
+_LEAST: Final = 1e-6
+"""What a word that is in most passages counts for in FTS5's BM25."""
+
 _COMMON: Final = frozenset(
     "a about all also an and any are as at be been but by can could did do does for from had has "
     "have how i if in into is it its me my no not of on or our she he so than that the their them "
@@ -34,25 +39,42 @@ _COMMON: Final = frozenset(
 )
 
 
-def find_passages(passages: Iterable[Passage], question: str, most: int) -> list[int]:
+def find_passages(passages: Iterable[Passage], question: str, most: int) -> Ranking:
     """Return the numbers of the passages that suit a question best by BM25, the best first.
 
     passages: in their order, each under a number from 0. Words count by their beginnings, and
     without their accents.
     """
-    asked = " OR ".join(terms_of(question))
+    terms = terms_of(question)
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute(f"CREATE VIRTUAL TABLE passages USING {WORDS}")
-        db.executemany(
+        added = db.executemany(
             "INSERT INTO passages (rowid, words) VALUES (?, ?)",
             ((number, passage.text) for number, passage in enumerate(passages)),
         )
-        if not asked:
+        if not terms:
             return []
         rows = db.execute(
-            "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?", (asked, most)
+            "SELECT rowid, rank FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?",
+            (" OR ".join(terms), most),
         ).fetchall()
-    return [row[0] for row in rows]
+        counted = "SELECT count(*) FROM passages WHERE passages MATCH ?"
+        counts = {term: db.execute(counted, (term,)).fetchone()[0] for term in terms}
+    return weighed(rows, counts, added.rowcount)
+
+
+def weighed(rows: Iterable[Sequence[float]], counts: Mapping[str, int], passages: int) -> Ranking:
+    """Give passages that were found by words their weights: how much they have of the question.
+
+    rows: numbers and ranks of FTS5, the best first. counts: of passages that have a term of the
+    query, of so many passages. What would have each term once is 1; what has half of them, by how
+    rare they are, a quarter. Terms that are nowhere count as well: the question is about them.
+    """
+    whole = sum(
+        (term.count(" OR ") + 1) * max(math.log((passages - it + 0.5) / (it + 0.5)), _LEAST)
+        for term, it in counts.items()
+    )
+    return [(int(number), min(1.0, -rank / whole) ** 2) for number, rank in rows]
 
 
 def telling_words(text: str) -> str:

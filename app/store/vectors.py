@@ -9,8 +9,12 @@ measurements.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 CANDIDATES: Final = 400
 """Vectors that are compared by their codes, of all."""
@@ -63,6 +67,13 @@ class SignTable:
         # A column a dimension of words: each is gone through in one piece of memory.
         self._signs = np.ascontiguousarray(flat.view(word).T)
 
+    def spread(self, most: int) -> list[NearVector]:
+        """Return some vectors from everywhere in the collection."""
+        import numpy as np
+
+        count = self._signs.shape[1]
+        return self._at(np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.int64)))
+
     def near(self, vector: Sequence[float], most: int = CANDIDATES) -> list[NearVector]:
         """Return the vectors that differ from this one in the fewest signs, unordered."""
         import numpy as np
@@ -78,25 +89,58 @@ class SignTable:
             best = np.argpartition(differing, most)[:most]
         else:
             best = np.arange(len(differing))
-        at = np.searchsorted(self._begins, best, side="right") - 1
-        inside = best - self._begins[at]
+        return self._at(best)
+
+    def _at(self, numbers: NDArray[np.int64]) -> list[NearVector]:
+        at = self._begins.searchsorted(numbers, side="right") - 1
+        inside = numbers - self._begins[at]
         found = zip(self._rows[at], inside, self._firsts[at] + inside, strict=True)
         return [NearVector(int(row), int(place), int(number)) for row, place, number in found]
 
 
-def ranked(vector: Sequence[float], codes: Mapping[int, bytes]) -> list[tuple[int, float]]:
-    """Order passages by the cosine between their codes and a vector, the nearest first."""
+def ranked(
+    vector: Sequence[float], codes: Mapping[int, bytes], center: NDArray[np.float32] | None = None
+) -> list[tuple[int, float]]:
+    """Order passages by the cosine between their codes and a vector, the nearest first.
+
+    center: the middle of the collection's vectors, as seen from which they are compared: what all
+    its passages have in common tells none of them from the others.
+    """
     import numpy as np
 
     if not codes:
         return []
-    numbers = list(codes)
-    packed = np.frombuffer(b"".join(codes.values()), dtype=np.uint8).reshape(len(numbers), -1)
-    values = np.empty((len(numbers), 2 * packed.shape[1]), np.float32)
-    values[:, ::2], values[:, 1::2] = packed >> 4, packed & 15
-    values -= _LEVELS
-    asked = np.asarray(vector, dtype=np.float32)[: values.shape[1]]
-    asked = asked / max(float(np.linalg.norm(asked)), 1e-12)
-    cosines = (values @ asked) / np.maximum(np.linalg.norm(values, axis=1), 1e-12)
+    numbers, values = list(codes), _decoded(codes.values())
+    asked = _of_length_one(np.asarray([vector], dtype=np.float32)[:, : values.shape[1]])
+    if center is not None:
+        values, asked = _of_length_one(values - center), _of_length_one(asked - center)
+    cosines = values @ asked[0]
     order = np.argsort(-cosines, kind="stable")
     return [(numbers[at], float(cosines[at])) for at in order]
+
+
+def middle(codes: Collection[bytes], dimensions: int) -> NDArray[np.float32]:
+    """Return the middle of vectors that are given by their codes; of none it is zero."""
+    import numpy as np
+
+    if not codes:
+        return np.zeros(dimensions, np.float32)
+    center: NDArray[np.float32] = _decoded(codes).mean(axis=0)
+    return center
+
+
+def _decoded(codes: Collection[bytes]) -> NDArray[np.float32]:
+    import numpy as np
+
+    packed = np.frombuffer(b"".join(codes), dtype=np.uint8).reshape(len(codes), -1)
+    values = np.empty((len(codes), 2 * packed.shape[1]), np.float32)
+    values[:, ::2], values[:, 1::2] = packed >> 4, packed & 15
+    return _of_length_one(values - _LEVELS)
+
+
+def _of_length_one(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    import numpy as np
+
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    found: NDArray[np.float32] = np.divide(vectors, lengths, dtype=np.float32)
+    return found

@@ -2,6 +2,12 @@
 
 A model finds less where it is not asked as it was taught. From the makers' model cards; a model of
 no family here gets the texts as they are.
+
+All vectors of a model have a large part in common, whatever the text says: those of some models
+fill a narrow cone, in which most signs are the same. That part tells nothing apart, and passages
+that lie near it are found for every question. So it is taken away, as Mu and Viswanath (2018) did
+with vectors of words. The middle of the vectors of `EVERYDAY` stands for it: that of a collection
+would change with each file, and that of its first file would be about the file's subject.
 """
 
 from __future__ import annotations
@@ -81,6 +87,44 @@ OTHER: Final = EmbeddingFamily("other")
 
 FAMILIES: Final = (*(it for _, it in _FAMILIES), OTHER)
 """All families, the one to be preferred first: small ones that know many languages."""
+
+
+EVERYDAY: Final = (
+    "The meeting of the board is moved to Thursday, as the report of the auditors comes late.",
+    "Heat the oil, add the onions, and stir until they are soft. Then pour in the stock.",
+    "The accused appealed; the court found that the contract had not been signed by both parties.",
+    "Take one tablet in the morning with water. Tell your doctor if you feel dizzy.",
+    "def total(rows): return sum(row.price * row.count for row in rows)",
+    "Name, Date, Amount\nMiller, 2021-04-03, 17.50\nSmith, 2021-04-09, 204.00",
+    "In the second half of the century the town grew, as the railway brought trade and visitors.",
+    "The pressure of a gas rises with its temperature as long as the volume stays the same.",
+    "Turn the screw to the left, take off the lid, and check whether the cable is damaged.",
+    "She closed the door quietly and listened. Nobody in the house seemed to be awake.",
+    "Our team won by two goals, although the captain was injured early in the match.",
+    "Dear customer, thank you for your order. The parcel leaves our warehouse tomorrow.",
+    "Die Sitzung des Vereins beginnt um acht Uhr; Anträge sind schriftlich einzureichen.",
+    "Der Mieter haftet für Schäden, die durch unsachgemäßen Gebrauch entstehen.",
+    "Mehl, Butter und Zucker verkneten und den Teig eine Stunde kalt stellen.",
+    "Das Gerät darf nur von einer Fachkraft geöffnet werden. Vorher den Stecker ziehen.",
+    "Im Winter fällt hier viel Schnee, und die Straße über den Pass ist oft gesperrt.",
+    "Die Ergebnisse der Messung weichen um weniger als drei Prozent voneinander ab.",
+    "Le train part à midi de la gare centrale et arrive le soir à la frontière.",
+    "La société a publié ses comptes: le chiffre d’affaires a baissé de quatre pour cent.",
+    "El paciente debe descansar unos días y beber mucha agua.",
+    "La ley entró en vigor al año siguiente y fue modificada dos veces.",
+    "Il museo è aperto tutti i giorni tranne il lunedì; l’ingresso è gratuito.",
+    "O agricultor plantou milho e feijão depois das primeiras chuvas.",
+    "De gemeente heeft besloten de brug pas volgend jaar te vervangen.",
+    "Pogoda ma się poprawić w weekend, ale w górach nadal będzie wiało.",
+    "Eleverna läste boken under sommaren och skrev en uppsats om den.",
+    "Новая версия программы исправляет ошибки и работает быстрее.",
+    "يبدأ العام الدراسي في شهر سبتمبر وينتهي في يونيو.",
+    "किसान सुबह जल्दी उठकर खेत में काम करते हैं।",
+    "这家公司计划明年在南方建立一座新工厂。",
+    "この部屋では電話をかけないでください。",
+    "이 약은 식사 후에 물과 함께 드십시오.",
+)
+"""Texts about this and that in many languages, as they stand in people's files."""
 
 
 def family_of(architecture: str, name: str) -> EmbeddingFamily:

@@ -133,7 +133,7 @@ def full_text(files: Sequence[AttachedFile]) -> Search:
 
     def search(question: str) -> list[tuple[str, Passage]]:
         found = find_passages((it for _, it in everything), question, FIRST)
-        return [everything[number] for number in found]
+        return [everything[number] for number, _ in found]
 
     return search
 

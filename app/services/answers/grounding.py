@@ -347,8 +347,9 @@ def _suitable(
         return []
     most = max(1, round(2 * budget / PASSAGE))
     by_words = find_passages((passage for _, passage in everything), question, most)
-    near = by_meaning(question, everything, by_words)
-    numbers = [it for it, _, _ in fused({"text": by_words, "vector": near})]
+    near = by_meaning(question, everything, [it for it, _ in by_words])
+    meant = [(it, 1.0) for it in near]
+    numbers = [it for it, _, _ in fused({"text": by_words, "vector": meant})]
     if not numbers:
         numbers = _beginnings(everything)
     found: list[_Found] = []

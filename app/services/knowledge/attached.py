@@ -83,12 +83,14 @@ class AttachedVectors:
 
 
 def _nearest(asked: Sequence[float], found: Sequence[tuple[int, array[float]]]) -> list[int]:
-    """Order vectors by the cosine between them and another one, the nearest first."""
+    """Order vectors by the cosine between them and another one, seen from their middle."""
     import numpy as np
 
     if not found:
         return []
     table = np.array([vector for _, vector in found], np.float32)
+    center = table.mean(axis=0)
+    table -= center
     lengths = np.maximum(np.linalg.norm(table, axis=1), 1e-12)
-    order = np.argsort(-(table @ np.asarray(asked, np.float32)) / lengths, kind="stable")
+    order = np.argsort(-(table @ (np.asarray(asked, np.float32) - center)) / lengths, kind="stable")
     return [found[int(at)][0] for at in order[:_TOP]]

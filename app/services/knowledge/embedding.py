@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from app.core.errors import ModelUnknown
@@ -14,7 +16,7 @@ from app.core.knowledge import EmbedderStatus
 from app.store.collection_index import VectorModel
 from engines.errors import EngineError
 from engines.memory.load_options import LoadOptions
-from engines.models.embedding import FAMILIES, EmbeddingFamily, family_of
+from engines.models.embedding import EVERYDAY, FAMILIES, EmbeddingFamily, family_of
 
 if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
@@ -65,6 +67,7 @@ class Embedding:
         self._offers = offers
         self._seen: dict[tuple[Path, int, int], _Known | None] = {}
         self._looking = threading.Lock()
+        self._common: dict[str, tuple[float, ...]] = {}
 
     def status(self) -> EmbedderStatus:
         """Tell which model finds passages by their meaning, or why none does."""
@@ -90,7 +93,7 @@ class Embedding:
         """Return the vector of a question. Raises EngineError and Cancelled."""
         known = self._of(model)
         with self._lease(known, cancel) as lease:
-            return _vectors(lease, [known.family.asked(question)], cancel)[0]
+            return self._vectors(known, lease, [known.family.asked(question)], cancel)[0]
 
     def passages(
         self, model: VectorModel, texts: Sequence[str], cancel: CancelToken
@@ -98,7 +101,20 @@ class Embedding:
         """Return the vectors of passages. Raises EngineError and Cancelled."""
         known = self._of(model)
         with self._lease(known, cancel) as lease:
-            return _vectors(lease, [known.family.told(text) for text in texts], cancel)
+            told = [known.family.told(text) for text in texts]
+            return self._vectors(known, lease, told, cancel)
+
+    def _vectors(
+        self, known: _Known, lease: Lease, texts: Sequence[str], cancel: CancelToken
+    ) -> tuple[tuple[float, ...], ...]:
+        """Turn texts into vectors without what all of this model's have in common."""
+        common = self._common.get(known.model.key)
+        if common is None:
+            everyday = [known.family.told(text) for text in EVERYDAY]
+            made = _vectors(lease, everyday, cancel)
+            common = tuple(fmean(values) for values in zip(*made, strict=True))
+            self._common[known.model.key] = common
+        return tuple(_apart(it, common) for it in _vectors(lease, texts, cancel))
 
     def close(self) -> None:
         self._runtime.leave()
@@ -169,7 +185,7 @@ class Embedding:
         if not dimensions:
             return None
         told = f"{_fingerprint(entry.path, size)} {dimensions} {family.query!r} {family.passage!r}"
-        key = hashlib.sha256(told.encode()).hexdigest()
+        key = hashlib.sha256(f"{told} {EVERYDAY!r}".encode()).hexdigest()
         model = VectorModel(key, entry.name, dimensions)
         return _Known(entry, family, model, header.context_max or _CONTEXT)
 
@@ -182,6 +198,13 @@ def _fingerprint(path: Path, size: int) -> str:
         file.seek(max(0, size - _LOOKED_AT))
         digest.update(file.read(_LOOKED_AT))
     return digest.hexdigest()
+
+
+def _apart(vector: Sequence[float], common: Sequence[float]) -> tuple[float, ...]:
+    """Return a vector as seen from another one, of length one."""
+    seen = [it - other for it, other in zip(vector, common, strict=True)]
+    length = max(math.hypot(*seen), 1e-12)
+    return tuple(it / length for it in seen)
 
 
 def _vectors(

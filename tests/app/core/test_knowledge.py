@@ -23,16 +23,25 @@ FOUND = FoundPassage(
 )
 
 
+def sure(*numbers: int) -> list[tuple[int, float]]:
+    return [(it, 1.0) for it in numbers]
+
+
 def test_what_both_have_found_comes_before_what_one_has_found_first() -> None:
-    found = fused({"text": [1, 2, 3], "vector": [4, 3, 5]})
+    found = fused({"text": sure(1, 2, 3), "vector": sure(4, 3, 5)})
     assert [it for it, _, _ in found] == [3, 1, 4, 2, 5]
     assert found[0][2] == ("text", "vector")
     assert found[0][1] == 1 / 63 + 1 / 62
 
 
 def test_where_one_of_them_has_found_nothing_the_other_decides() -> None:
-    assert [it for it, _, _ in fused({"text": [], "vector": [7, 5]})] == [7, 5]
+    assert [it for it, _, _ in fused({"text": [], "vector": sure(7, 5)})] == [7, 5]
     assert fused({"text": []}) == []
+
+
+def test_what_has_little_of_the_question_comes_after_what_has_its_meaning() -> None:
+    found = fused({"text": [(1, 0.04), (2, 0.01)], "vector": sure(3, 4)})
+    assert [it for it, _, _ in found] == [3, 4, 1, 2]
 
 
 def test_what_stands_in_two_collections_is_told_once() -> None:

@@ -15,6 +15,7 @@ PAGES = (
     "The deposit of 2,520 euros is returned within six months.",
     "Schönheitsreparaturen übernimmt die Mieterin nach der Straßenordnung nicht.",
 )
+FILLERS = tuple(f"This page, number {number}, is left empty." for number in range(12))
 
 
 @pytest.mark.parametrize(
@@ -30,14 +31,24 @@ PAGES = (
 )
 def test_the_passage_that_answers_comes_first(question: str, page: int) -> None:
     everything = list(passages(attached("lease.pdf", *PAGES).document, 1000))
-    assert find_passages(everything, question, 5)[0] == page
+    assert find_passages(everything, question, 5)[0][0] == page
 
 
 def test_a_question_without_telling_words_finds_by_what_it_has() -> None:
     everything = list(passages(attached("a.pdf", "who are you", "nothing").document, 1000))
-    assert find_passages(everything, "Who are you?", 5) == [0]
+    assert find_passages(everything, "Who are you?", 5)[0][0] == 0
     assert find_passages(everything, '?! "*', 5) == []
     assert find_passages(everything, "zebra NEAR(x) OR -", 5) == []
+
+
+def test_a_passage_weighs_as_much_as_it_has_of_the_question() -> None:
+    everything = list(passages(attached("lease.pdf", *PAGES, *FILLERS).document, 1000))
+    ((_, whole), *_) = find_passages(everything, "deposit returned within six months", 5)
+    ((_, stray), *_) = find_passages(everything, "deposit of zinc on tubular bells", 5)
+    ((_, common), *_) = find_passages(everything, "page zinc tubular", 5)
+    assert whole > 0.8
+    assert 0.01 < stray < 0.2
+    assert common < 0.01
 
 
 def test_a_passage_ends_where_a_paragraph_does_and_loses_nothing() -> None:

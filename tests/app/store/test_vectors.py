@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.store.vectors import NearVector, SignTable, encoded, ranked
+from app.store.vectors import NearVector, SignTable, encoded, middle, ranked
 
 
 @pytest.mark.parametrize("dimensions", [384, 256, 40])
@@ -37,3 +37,22 @@ def test_few_vectors_are_all_compared() -> None:
     assert sorted(SignTable([(1, 5, signs)], 8).near([1.0] * 8)) == [(1, 0, 5), (1, 1, 6)]
     assert SignTable([], 8).near([1.0] * 8) == []
     assert ranked([1.0], {}) == []
+
+
+def test_what_lies_in_the_middle_of_all_is_not_near_every_question() -> None:
+    own = np.zeros((8, 8), np.float32)
+    own[:, 0], own[range(1, 8), range(1, 8)] = 1.0, 0.3  # the first has only what all have
+    _, packed = encoded(own.tolist(), 8)
+    codes = {number: packed[number * 4 : number * 4 + 4] for number in range(8)}
+    asked = [1.0, 0.0, 0.12, *[0.0] * 5]
+    assert ranked(asked, codes)[0][0] == 0
+    assert ranked(asked, codes, middle(codes.values(), 8))[0][0] == 2
+
+
+def test_some_vectors_come_from_everywhere() -> None:
+    signs, _ = encoded([[1.0] * 8] * 9, 8)
+    table = SignTable([(1, 5, signs[:3]), (2, 50, signs[3:])], 8)
+    assert [it.passage for it in table.spread(3)] == [5, 51, 55]
+    assert len(table.spread(100)) == 9
+    assert SignTable([], 8).spread(3) == []
+    assert not middle([], 8).any()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.core.errors import ModelUnknown
 from app.store.collection_index import VectorModel
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.models.embedding import EVERYDAY
 from tests.app.services.knowledge.conftest import House
 from tests.support.made_embedding import write_bert
 
@@ -59,6 +61,17 @@ def test_a_file_that_moved_is_the_same_model(house: House) -> None:
 def test_vectors_that_nobody_here_can_make_are_an_error(house: House) -> None:
     with pytest.raises(ModelUnknown, match="embedding model “gone”"):
         house.embedding.question(VectorModel("x", "gone", 64), "Hello", CancelToken())
+
+
+def test_vectors_are_without_what_all_of_a_model_have_in_common(house: House) -> None:
+    house.add_model(write_bert(house.folder / "bert.gguf"))
+    model = house.embedding.model()
+    assert model is not None
+    vectors = np.array(house.embedding.passages(model, EVERYDAY, CancelToken()))
+    asked = np.array(house.embedding.question(model, "the cat", CancelToken()))
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(EVERYDAY)), abs=1e-5)
+    assert np.linalg.norm(asked) == pytest.approx(1.0, abs=1e-5)
+    assert np.linalg.norm(vectors.mean(axis=0)) < 0.3
 
 
 def test_a_passage_that_is_too_long_for_the_model_is_read_from_its_beginning(house: House) -> None:
