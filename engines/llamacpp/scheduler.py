@@ -6,11 +6,11 @@ wait for all others. So a long prompt makes no answer wait longer than one slice
 answer by itself is the case of one. A slice of a picture or a sound comes behind all that in a
 call of its own, one in each step.
 
-Whoever waits for a token has a step run for all, unless another one does, and only one at a time
-works in the context. All steps are run in one thread: OpenMP gives every thread that calls it
-workers of its own, and those of several would take each other's processors. An answer whose reader
-has come for its next token goes on at once with the one just drawn, so that the others do not wait
-until that has become text. Readers that take their time miss steps, and hold nobody up.
+All steps are run in one thread: OpenMP gives every thread that calls it workers of its own, and
+those of several would take each other's processors. Whoever waits for a token has it begin, unless
+it works already, and only one at a time works in the context. An answer whose reader has come for
+its next token goes on at once with the one just drawn, so that nobody waits until that has become
+text. Readers that take their time miss steps, and hold nobody up.
 """
 
 from __future__ import annotations
@@ -138,8 +138,7 @@ class Scheduler:
                     self._changed.wait_for(lambda: settled() or free())
                     if settled():
                         break
-                    step = self._begin()
-                self._thread.submit(self._step, step).result()
+                    self._thread.submit(self._run_steps, self._begin())
         finally:
             answer.waits = False
         if answer.runs:
@@ -172,14 +171,22 @@ class Scheduler:
         self._working = True
         return step
 
-    def _step(self, step: Sequence[Decoding]) -> None:
-        try:
-            self._run(step)
-        finally:
-            self._end(step)
+    def _run_steps(self, begun: Sequence[Decoding]) -> None:
+        """Run one step after the other, as long as answers go on at once."""
+        step: Sequence[Decoding] | None = begun
+        while step is not None:
+            try:
+                self._run(step)
+            except Exception as error:  # noqa: BLE001  raised again where the answers are read
+                for answer in step:
+                    answer.error = answer.error or error
+            step = self._end(step)
 
-    def _end(self, step: Sequence[Decoding]) -> None:
-        """End a step: who reads a prompt, or has a reader that waits, is ready for the next."""
+    def _end(self, step: Sequence[Decoding]) -> Sequence[Decoding] | None:
+        """End a step: who reads a prompt, or has a reader that waits, is ready for the next.
+
+        Returns that, begun; None where all wait for their readers, or others for the context.
+        """
         with self._changed:
             going_on = []
             for answer in step:
@@ -199,7 +206,9 @@ class Scheduler:
             self._stepping = ()
             self._working = False
             self.flag.clear()
+            after = self._begin() if going_on and not self._asking else None
             self._changed.notify_all()
+            return after
 
     def _run(self, step: Sequence[Decoding]) -> None:
         """Evaluate a part of each answer in one call, and have each draw."""
