@@ -844,6 +844,12 @@ def _path(stored: bytes) -> Path:
     return Path(os.fsdecode(stored))
 
 
+def _packed(document: Document) -> bytes:
+    """Compress the text of a document; pictures of its pages stay in the file."""
+    values = document_values(replace(document, media=b"", pages=()))
+    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
+
+
 def _unpacked(content: bytes) -> Document:
     return document_from(json.loads(zlib.decompress(content)))
 
