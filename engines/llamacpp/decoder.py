@@ -94,7 +94,8 @@ class Decoding:
         self.finish: FinishReason = "stop"
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
         self.evaluated = self.decoded = 0
-        self.runs: list[DrawnRun] = []  # drawn, and not taken yet: two at most
+        self.drawn: DrawnRun | None = None  # in the present step
+        self.runs: list[DrawnRun] = []  # of steps that have ended, not taken yet: two at most
         self.waits = False  # somebody waits for the next run
         self.error: Exception | None = None
         self._beside_s = 0.0  # spent on drafts since the last step was told, and not in a step
@@ -326,8 +327,7 @@ class Decoding:
             if not self._left or first + number >= self._context.size:
                 run = DrawnRun(drawn[: number + 1], first, "length")
                 break
-        self._latest = run
-        self.runs.append(run)
+        self._latest = self.drawn = run
 
     def _cut(self, length: int) -> list[int]:
         """Drop what was evaluated on trial and has no place among the first `length` tokens.

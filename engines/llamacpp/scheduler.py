@@ -111,9 +111,9 @@ class Scheduler:
         finally:
             forget()
             with self._changed:
+                self._changed.wait_for(lambda: answer not in self._stepping)
                 if answer in self._ready:
                     self._ready.remove(answer)
-                self._changed.wait_for(lambda: answer not in self._stepping)
             if answer.holds_too_much:
                 with self.alone():
                     answer.settle()
@@ -172,7 +172,7 @@ class Scheduler:
         return step
 
     def _run_steps(self, begun: Sequence[Decoding]) -> None:
-        """Run one step after the other, as long as answers go on at once."""
+        """Run one step after the other, as long as several answers go on at once."""
         step: Sequence[Decoding] | None = begun
         while step is not None:
             try:
@@ -185,18 +185,20 @@ class Scheduler:
     def _end(self, step: Sequence[Decoding]) -> Sequence[Decoding] | None:
         """End a step: who reads a prompt, or has a reader that waits, is ready for the next.
 
-        Returns that, begun; None where all wait for their readers, or others for the context.
+        Returns that, begun. None where others wait for the context, or for one answer by itself:
+        its reader may end it, and then nothing has been evaluated that nobody will read.
         """
         with self._changed:
             going_on = []
             for answer in step:
+                run, answer.drawn = answer.drawn, None
+                if run is not None:
+                    answer.runs.append(run)
                 if answer.error is not None or answer.cancel.cancelled:
                     continue
-                if not answer.runs:
+                if run is None:
                     going_on.append(answer)
-                    continue
-                run = answer.runs[-1]
-                if answer.waits and len(run.tokens) == 1 and run.finish is None:
+                elif answer.waits and len(run.tokens) == 1 and run.finish is None:
                     run.offered = True
                     answer.waits = False
                     going_on.append(answer)
@@ -206,7 +208,7 @@ class Scheduler:
             self._stepping = ()
             self._working = False
             self.flag.clear()
-            after = self._begin() if going_on and not self._asking else None
+            after = self._begin() if len(going_on) > 1 and not self._asking else None
             self._changed.notify_all()
             return after
 
