@@ -34,6 +34,7 @@ class Scheduler:
     def __init__(self, context: Context) -> None:
         self.flag = AbortFlag()
         self._thread = ThreadPoolExecutor(1, "llama.cpp")
+        self._thread.submit(self.flag.clear)  # it is there from the load on, and not only later
         self.go_on_in(context)
         self._changed = threading.Condition()
         self._working = False  # somebody works in the context

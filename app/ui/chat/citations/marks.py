@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from app.ui.chat.citations.words import verdict
 
@@ -78,6 +79,8 @@ class CitationMarks(QObject):
         return tuple(messages[: at + 1])
 
     def _came(self, answer_id: str, blocks: Sequence[Block], checked: CheckedAnswer) -> None:
+        if not isValid(self._transcript):
+            return  # a scratch chat was closed meanwhile
         view = self._transcript.view_of(answer_id)
         if view is not None and view.view.blocks == blocks:
             self._show(view, checked)  # else it was changed meanwhile, and is checked again
