@@ -239,7 +239,7 @@ class CollectionPage(PartPage):
 
     def _make_details(self) -> Panel:
         card = Panel("card", "fileDetails", margins=(2, 1.5, 2, 1.5), spacing=0.75)
-        self._path = Label("", "small", name="filePath", wrap=True, selectable=True)
+        self._path = ElidedLabel("", "small", "filePath")
         self._why = Label("", name="fileWhy", wrap=True, selectable=True)
         reveal = LabelledButton("folder", self.tr("Show in its folder"), "revealFile")
         reveal.clicked.connect(lambda: self.reveal.emit(self._picked))
