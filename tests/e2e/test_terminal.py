@@ -76,7 +76,7 @@ def test_the_question_may_come_from_standard_input_and_files(
     assert with_file["usage"]["prompt_tokens"] > without["usage"]["prompt_tokens"]
     missing = hearth("ask", "Hello", "--file", str(tmp_path / "gone.txt"), "--json")
     assert missing.returncode == 1
-    assert value(missing)["error"]["code"] == "file_not_text"
+    assert value(missing)["error"]["code"] == "document_not_read"
 
 
 def test_nothing_on_standard_input_gets_one_built_in_answer(process: Hearth) -> None:
