@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from engines.types import MediaKind, Medium
+if TYPE_CHECKING:
+    from engines.types import MediaKind, Medium
 
 BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
@@ -198,6 +199,8 @@ class Document:
 
 def _medium(kind: MediaKind, data: bytes) -> Medium:
     from hashlib import sha256
+
+    from engines.types import Medium
 
     return Medium(kind, data, sha256(data).hexdigest())
 

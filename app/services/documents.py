@@ -15,7 +15,6 @@ from app.core.documents import AttachedFile, Document, DocumentKind
 from app.core.errors import DocumentNotRead
 from app.store.documents import FileCopies
 from engines.cancel import CancelToken
-from engines.media import kind_of, picture_size, sound_seconds
 
 _log = logging.getLogger(__name__)
 
@@ -91,6 +90,8 @@ class Documents:
 
         Raises DocumentNotRead.
         """
+        from engines.media import kind_of, picture_size, sound_seconds
+
         kind, size, seconds = kind_of(data), picture_size(data), sound_seconds(data)
         if kind is None or not (size or seconds):
             raise DocumentNotRead(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from app.core.errors import CatalogueInvalid, FileNotOnHub
-from app.core.models.catalogue import Catalogue, File
 from app.core.models.downloads import Wanted
 from app.core.models.entry import ModelEntry
 from app.core.models.hub import RepoFile, Repository
@@ -15,6 +14,9 @@ from app.core.models.offers import ProjectorOffer
 from app.core.models.quantisations import quantisation_of
 from app.core.models.wanted import wanted_file
 from app.hub.repository import choose
+
+if TYPE_CHECKING:
+    from app.core.models.catalogue import Catalogue, File
 
 _log = logging.getLogger(__name__)
 

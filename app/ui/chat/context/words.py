@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QCoreApplication
 
-from app.core.chats.budget import ContextUse
-from app.core.chats.conversation import OverflowPolicy
 from app.ui.look.format import figure
+
+if TYPE_CHECKING:
+    from app.core.chats.budget import ContextUse
+    from app.core.chats.conversation import OverflowPolicy
 
 _tr = QCoreApplication.translate
 _LARGE = 10_000

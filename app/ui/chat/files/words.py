@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QCoreApplication
 
-from app.core.chats.budget import FileUse
 from app.core.documents import Attachment, DocumentKind, FileShare, LocationKind
 from app.ui.chat.context.words import short
 from app.ui.look.format import figure, small_size, tokens
+
+if TYPE_CHECKING:
+    from app.core.chats.budget import FileUse
 
 _tr = QCoreApplication.translate
 
