@@ -38,12 +38,19 @@ ASKED = (
     "Can the mean be had without keeping the numbers?", "Yes, with a running total.", "About “",
     "The model does not fit into memory any more.", "Another program has taken 9 GB",
     "Close that program, or choose a smaller context", "It guesses ahead.",
-    "A scripted drafter could guess ahead.", "How many litres does a bath take?",
+    "A scripted drafter could guess ahead.", "A scripted engine drafts nothing.",
+    "How many litres does a bath take?",
     "The model could not be loaded.", "The file ends before its last tensor",
     "Download it again, or choose another model.", "The disk has 12 GB free.",
     "vLLM takes 24 GB while it is made.", "Free 12 GB, or move Hearth’s data",
 )  # fmt: skip
 """What is asked and answered while the pages are shown."""
+
+FILES = (
+    contents.REPORT, contents.NOTES, contents.PHOTO, contents.LEASE, contents.SCAN, "lease.md",
+    contents.COLLECTION, contents.TERM, contents.FOLDER,
+)  # fmt: skip
+"""Names that the user's files, folders and collections have, and a heading of one."""
 
 _BEGIN = 24
 """Characters by which a text is known, also where it is cut off."""
@@ -88,12 +95,15 @@ def outside(text: str) -> str:
 def theirs() -> list[str]:
     """Patterns of what is not Hearth's to translate: the words of its user, the longest first."""
     texts: list[str] = [contents.RICH, contents._REASONING, *contents.TITLES, *ASKED]
+    texts += [contents.FILES_ASKED, contents.PASTED, contents.OTHER_COLLECTION, contents.LEASE_TEXT]
+    texts += re.findall("“[^”]+”", contents.CITED)
     for assistant in contents.ASSISTANTS:
         texts += [assistant.name, assistant.system_prompt, assistant.greeting]
     for prompt in contents.PROMPTS:
         texts += [prompt.name, prompt.text]
     begins = (" ".join(text.split())[:_BEGIN] for text in texts if text)
-    return sorted(map(re.escape, begins), key=len, reverse=True)
+    patterns = [rf"{re.escape(words)}[^{OPEN}{CLOSE}]*" for words in begins]
+    return sorted([*patterns, *map(re.escape, FILES)], key=len, reverse=True)
 
 
 class OfGuides:
@@ -123,7 +133,7 @@ def test_every_page_is_translated(qapp: QApplication, bracketed: None, tmp_path:
                 for text, place in words_of(shown):
                     rest = " ".join(guides.taken_from(text).split())
                     for words in known:
-                        rest = re.sub(rf"{words}[^{OPEN}{CLOSE}]*", " ", rest)
+                        rest = re.sub(words, " ", rest)
                     rest = outside(rest)
                     rest = re.sub(r"\S*[\d_/\\@]\S*", " ", rest)
                     for word in re.findall(r"[^\W\d_][\w’'.-]*", rest):

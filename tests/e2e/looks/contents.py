@@ -26,7 +26,8 @@ from tests.support.scripted_hub import GB, ScriptedHub, repository
 HOUR: Final = 3600.0
 
 _INVOICE: Final = "An invoice for electricity in the second quarter, to be paid within 14 days."
-_LEASE: Final = (
+TERM: Final = "Term and notice"
+LEASE_TEXT: Final = (
     "The lease ends on 31 March 2027. The tenant may end it earlier with three months’ notice in "
     "writing, to be sent to the landlord’s address as given in section 2."
 )
@@ -78,6 +79,18 @@ TITLES: Final = (
     "Summary of the meeting on Monday",
     "Which lens for portraits?",
 )
+
+REPORT: Final = "Annual report of the municipal bakery, second edition.pdf"
+NOTES: Final = "notes.md"
+PHOTO: Final = "oven.png"
+FILES_ASKED: Final = "What changed since the report of last year, and what does it cost?"
+PASTED: Final = "\n".join(f"Item {number}: bread" for number in range(60))
+"""What is attached to a message, and asked about it."""
+
+COLLECTION: Final = "Household papers"
+OTHER_COLLECTION: Final = "Manuals of all the machines in the second hall, with their supplements"
+SCAN: Final = "scan of the receipt for the repair of the heating.pdf"
+FOLDER: Final = "A folder of papers, number"
 
 LEASE: Final = "lease.pdf"
 LEASE_PAGES: Final = (
@@ -281,17 +294,17 @@ def _connections(hearth: App) -> None:
 
 def _collections(hearth: App, data: Path) -> None:
     """Two collections: one that is read, with a file that cannot be, and one that is not begun."""
-    folder = data / "Household papers"
+    folder = data / COLLECTION
     folder.mkdir()
     for number in range(1, 13):
         (folder / f"invoice-{number:02}.txt").write_text(f"{_INVOICE} Number {number}.\n" * 12)
-    (folder / "lease.md").write_text(f"# Term and notice\n\n{_LEASE}")
-    (folder / "scan of the receipt for the repair of the heating.pdf").write_bytes(b"%PDF-1.7\nx")
+    (folder / "lease.md").write_text(f"# {TERM}\n\n{LEASE_TEXT}")
+    (folder / SCAN).write_bytes(b"%PDF-1.7\nx")
     knowledge = hearth.knowledge
-    knowledge.add(knowledge.create("Household papers").id, [folder])
+    knowledge.add(knowledge.create(COLLECTION).id, [folder])
     for _ in knowledge.work(CancelToken()):
         pass
-    knowledge.create("Manuals of all the machines in the second hall, with their supplements")
+    knowledge.create(OTHER_COLLECTION)
 
 
 def _downloads(hearth: App) -> None:

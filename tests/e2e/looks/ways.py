@@ -36,7 +36,16 @@ from app.ui.sidebar.chat_model import ROW
 from engines.errors import ModelUnreadable
 from engines.vllm.provision.preflight import Finding
 from tests.app.documents.made_documents import pdf
-from tests.e2e.looks.contents import cited_chat, rich_chat
+from tests.e2e.looks.contents import (
+    FILES_ASKED,
+    FOLDER,
+    NOTES,
+    PASTED,
+    PHOTO,
+    REPORT,
+    cited_chat,
+    rich_chat,
+)
 from tests.e2e.looks.house import House, rest, settle
 from tests.support.made_activity import note_requests
 from tests.support.windows import engines_page, models_page
@@ -315,9 +324,9 @@ def attached(house: House) -> QWidget:
     """A new message with a long file, a short one, a pasted text, and one that cannot be read."""
     house.window.open_chat(None)
     composer = house.window.page.composer
-    composer.set_text("What changed since the report of last year, and what does it cost?")
-    composer.attached.add("\n".join(f"Item {number}: bread" for number in range(60)))
-    _attach(house, "Annual report of the municipal bakery, second edition.pdf", "notes.md", "a.bin")
+    composer.set_text(FILES_ASKED)
+    composer.attached.add(PASTED)
+    _attach(house, REPORT, NOTES, "a.bin")
     house.until("problemCard")
     return house.window
 
@@ -325,7 +334,7 @@ def attached(house: House) -> QWidget:
 def attached_context(house: House) -> QWidget:
     """The card of the context while long files are at the message."""
     house.window.open_chat(None)
-    _attach(house, "Annual report of the municipal bakery, second edition.pdf", "notes.md")
+    _attach(house, REPORT, NOTES)
     house.window.page.context.toggle_card()
     house.until("contextFile1")
     return house.part(QWidget, "contextCard").window()
@@ -335,7 +344,7 @@ def hindered(house: House) -> QWidget:
     """A picture at a message to a model that does not see."""
     house.window.open_chat(None)
     house.window.page.composer.set_text("Which oven is this?")
-    _attach(house, "oven.png")
+    _attach(house, PHOTO)
     house.until("hindranceLine")
     return house.window
 
@@ -359,8 +368,8 @@ def sent_files(house: House) -> QWidget:
     """A question that was asked with files, of which the answer was told parts."""
     house.window.open_chat(None)
     composer = house.window.page.composer
-    composer.set_text("What changed since the report of last year, and what does it cost?")
-    _attach(house, "Annual report of the municipal bakery, second edition.pdf", "notes.md")
+    composer.set_text(FILES_ASKED)
+    _attach(house, REPORT, NOTES)
     composer.submit()
     house.until("sentFiles")
     house.until_calm()
@@ -607,7 +616,7 @@ def collection_dialog(house: House) -> QWidget:
     documents(house)
     page = house.window.page_named("documents")
     assert isinstance(page, DocumentsPage)
-    page.make([Path(f"~/Documents/A folder of papers, number {it}") for it in range(1, 12)])
+    page.make([Path(f"~/Documents/{FOLDER} {it}") for it in range(1, 12)])
     house.until("collectionDialog")
     return house.part(QWidget, "collectionDialog")
 
