@@ -1,0 +1,103 @@
+"""Draws Hearth's icon for Windows and macOS: `python icon_files.py FOLDER`, with PySide6.
+
+Both kinds of file hold the drawing in several sizes. There are writers of them on one system each;
+written here, they are the same wherever they are made.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+DRAWING: Final = Path(__file__).resolve().parents[1] / "resources" / "icons" / "hearth.svg"
+WINDOWS: Final = (16, 20, 24, 32, 40, 48, 64, 256)
+"""Pixels for Windows: of the sizes that it shows icons in at 100 to 200 %."""
+MACOS: Final[Mapping[bytes, int]] = {
+    b"ic11": 32,
+    b"ic12": 64,
+    b"ic07": 128,
+    b"ic13": 256,
+    b"ic08": 256,
+    b"ic14": 512,
+    b"ic09": 512,
+    b"ic10": 1024,
+}
+"""The pictures of an .icns by their type, and the pixels of each; 11 to 14 and 10 are for screens
+with two pixels for one. Source: the table of Apple's icon types."""
+MARGIN: Final = 0.1
+"""What stays free around the drawing on macOS, as with all icons there: a tenth at each side."""
+
+
+def ico(drawings: Mapping[int, tuple[bytes, bytes]]) -> bytes:
+    """Make the icon of a Windows program. drawings: by pixels, as PNG and as rows of BGRA.
+
+    The largest is a PNG; Windows and its tools read the smaller ones as bitmaps everywhere.
+    """
+    head = struct.pack("<HHH", 0, 1, len(drawings))
+    offset = len(head) + 16 * len(drawings)
+    entries, images = b"", b""
+    for size, (png, rows) in sorted(drawings.items()):
+        image = png if size >= 256 else _bitmap(size, rows)
+        side = size % 256  # 0 stands for 256
+        entries += struct.pack("<BBBBHHII", side, side, 0, 0, 1, 32, len(image), offset)
+        images += image
+        offset += len(image)
+    return head + entries + images
+
+
+def _bitmap(size: int, rows: bytes) -> bytes:
+    """Make a bitmap from below upwards, with an empty mask, as the colours have transparency."""
+    width = size * 4
+    lines = [rows[at : at + width] for at in range(0, len(rows), width)]
+    mask = bytes((size + 31) // 32 * 4 * size)
+    colours = b"".join(reversed(lines))
+    head = struct.pack(
+        "<IiiHHIIiiII", 40, size, size * 2, 1, 32, 0, len(colours) + len(mask), 0, 0, 0, 0
+    )
+    return head + colours + mask
+
+
+def icns(pngs: Mapping[int, bytes]) -> bytes:
+    """Make the icon of an app for macOS. pngs: by pixels."""
+    parts = b"".join(
+        kind + struct.pack(">I", len(pngs[size]) + 8) + pngs[size] for kind, size in MACOS.items()
+    )
+    return b"icns" + struct.pack(">I", len(parts) + 8) + parts
+
+
+def draw(size: int, margin: float = 0.0) -> tuple[bytes, bytes]:
+    """Draw the icon; returns it as PNG and as rows of BGRA."""
+    from PySide6.QtCore import QBuffer, QRectF, Qt
+    from PySide6.QtGui import QImage, QPainter
+    from PySide6.QtSvg import QSvgRenderer
+
+    image = QImage(size, size, QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    free = size * margin
+    QSvgRenderer(str(DRAWING)).render(
+        painter, QRectF(free, free, size - 2 * free, size - 2 * free)
+    )
+    painter.end()
+    buffer = QBuffer()
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    return bytes(buffer.data().data()), bytes(image.constBits())
+
+
+def write(folder: Path) -> None:
+    """Write `hearth.ico` and `hearth.icns`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "hearth.ico").write_bytes(ico({size: draw(size) for size in WINDOWS}))
+    pngs = {size: draw(size, MARGIN)[0] for size in set(MACOS.values())}
+    (folder / "hearth.icns").write_bytes(icns(pngs))
+
+
+if __name__ == "__main__":
+    from PySide6.QtGui import QGuiApplication
+
+    _app = QGuiApplication(["icon_files", "-platform", "offscreen"])
+    write(Path(sys.argv[1]))
