@@ -33,6 +33,7 @@ COMMANDS = {
     "docs": "app.cli.docs:COMMAND",
     "assistants": "app.cli.assistants:COMMAND",
     "settings": "app.cli.manage:SETTINGS",
+    "completion": "app.cli.completion:COMMAND",
 }
 """Where each command is declared. Only those that are needed are loaded: all together take longer
 than most of them do."""
