@@ -37,7 +37,7 @@ def bash(program: DescribedCommand) -> Iterator[str]:
     yield "    local place= known= files= i"
     yield "    for ((i = 1; i < COMP_CWORD; i++)); do"
     yield '        case "$place ${COMP_WORDS[i]}" in'
-    yield f"            {_places(program)}) place+=\" ${{COMP_WORDS[i]}}\" ;;"
+    yield f'            {_places(program)}) place+=" ${{COMP_WORDS[i]}}" ;;'
     yield "        esac"
     yield "    done"
     yield '    case "$place:$before" in'
@@ -59,7 +59,7 @@ def bash(program: DescribedCommand) -> Iterator[str]:
         yield f"        {_quoted(_place(command))}) known={_quoted(words)}{files} ;;"
     yield "    esac"
     yield '    COMPREPLY=($(compgen -W "$known" -- "$current"))'
-    yield '    if [[ -n $files && $current != -* ]]; then'
+    yield "    if [[ -n $files && $current != -* ]]; then"
     yield "        compopt -o filenames"
     yield '        COMPREPLY+=($(compgen -f -- "$current"))'
     yield "    fi"
@@ -77,7 +77,7 @@ def zsh(program: DescribedCommand) -> Iterator[str]:
     yield "    local -i i"
     yield "    for ((i = 2; i < CURRENT; i++)); do"
     yield '        case "$place ${words[i]}" in'
-    yield f"            ({_places(program)}) place+=\" ${{words[i]}}\" ;;"
+    yield f'            ({_places(program)}) place+=" ${{words[i]}}" ;;'
     yield "        esac"
     yield "    done"
     yield '    case "$place:${words[CURRENT-1]}" in'

@@ -53,9 +53,9 @@ def described(
 ) -> DescribedCommand:
     """Describe a parser with all commands below it; each of their other names counts as one."""
     options, arguments, below = [], [], []
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to ask
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            texts = {it.dest: it.help or "" for it in action._choices_actions}  # noqa: SLF001
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            texts = {it.dest: it.help or "" for it in action._choices_actions}
             for name, made in action.choices.items():
                 said = texts.get(name, made.description or "")
                 below.append(described(made, (*words, name), said))
@@ -71,7 +71,7 @@ def _described(action: argparse.Action) -> DescribedOption:
     takes: Takes = "word"
     if action.nargs == 0:
         takes = ""
-    elif action.type is Path:
+    elif action.type is Path or action.metavar == "FILE":
         takes = "folder" if action.metavar == "DIR" else "file"
     choices = tuple(map(str, action.choices or ()))
     value = ""
