@@ -20,6 +20,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from installers.build_error import BuildError  # noqa: E402 - its folder is named above
+
 LOCKS = ROOT / "installers" / "lock"
 DIST = ROOT / "installers" / "dist"
 WORK = ROOT / ".cache" / "bundle"
@@ -34,17 +39,18 @@ MODELS = "the built-in models"
 PARTS = (
     (MODELS, r"_internal/resources/starter/.*\.(?:gguf|safetensors)$"),
     ("Hearth's guides, fonts, icons and words", r"_internal/resources/"),
-    ("Hearth's code, with the packages that are Python alone", r"hearth(?:\.exe)?$|_internal/(?:app|engines|base_library)\b"),
+    ("code in Python: Hearth's, and of packages",
+     r"hearth(?:\.exe)?$|_internal/(?:app|engines|base_library)\b"),
     ("llama.cpp: for processors", r"_internal/llama_cpp/lib/(?:lib)?ggml-cpu"),
-    ("llama.cpp: for graphics cards", r"_internal/llama_cpp/lib/(?:lib)?ggml-(?:vulkan|cuda|metal)"),
+    ("llama.cpp: for graphics cards",
+     r"_internal/llama_cpp/lib/(?:lib)?ggml-(?:vulkan|cuda|metal)"),
     ("llama.cpp: models, pictures and sounds", r"_internal/llama_cpp/"),
-    ("Qt: tables of all writings and languages (ICU)", r"_internal/(?:PySide6/Qt/lib/)?(?:lib)?icu"),
-    ("Qt, with its words for Python", r"_internal/(?:PySide6|shiboken6|libQt6|libpyside6|libshiboken6)"),
+    ("Qt: ICU, for the order of words", r"_internal/(?:PySide6/Qt/lib/)?(?:lib)?icu"),
+    ("Qt and its Python",
+     r"_internal/(?:PySide6|shiboken6|libQt6|libpyside6|libshiboken6)"),
     ("numpy", r"_internal/(?:numpy|lib(?:scipy_openblas|gfortran|quadmath))"),
-    ("uv, which makes environments for vLLM", r"_internal/bin/uv"),
-    ("the Hub's transfers (hf_xet)", r"_internal/hf_xet"),
     ("pictures and PDFs (Pillow, pdfium)", r"_internal/(?:PIL|pillow|pypdfium2)"),
-    ("cryptography", r"_internal/cryptography"),
+    ("cryptography, for the keyring", r"_internal/cryptography"),
     ("Python", r"_internal/(?:libpython|python3|lib-dynload)"),
     ("everything else", r""),
 )  # fmt: skip
@@ -55,10 +61,6 @@ Package = Callable[[Path, Path, str, int], Path]
 
 _INSTALL = ("install", "--quiet", "--no-deps", "--disable-pip-version-check")
 _LOCKED = (*_INSTALL, "--require-hashes")
-
-
-class BuildError(Exception):
-    """Why a package cannot be built, in a sentence or two."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -86,7 +88,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 print(f"{made}: {made.stat().st_size / 1e6:.1f} MB")
             elif name == "sizes":
                 print("\n".join(sizes(BUNDLE, packages_in(DIST))))
-    except BuildError as error:
+    except (BuildError, OSError, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
@@ -95,7 +97,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def packages_here() -> Mapping[str, Package]:
     """Return the packages that can be made of a bundle on this system, by the target's name."""
     if sys.platform == "linux":
-        from linux.packages import PACKAGES
+        from installers.linux.packages import PACKAGES
 
         return PACKAGES
     return {}
@@ -127,8 +129,10 @@ def llama_wheel(given: Path | None) -> Path:
     if portable := newest(DIST, "llama_cpp_python-*.whl"):
         return portable
     if own := newest(ROOT / ".cache", "llama-*/llama_cpp_python-*.whl"):
-        print("There is no portable llama.cpp in installers/dist (installers/native/build.py makes "
-              "it): the one that run.py has compiled for this computer is taken.", file=sys.stderr)  # fmt: skip
+        say(
+            "There is no portable llama.cpp in installers/dist, as installers/native/build.py "
+            "makes it: the one that run.py has compiled for this computer is taken."
+        )
         return own
     raise BuildError(
         "There is no llama.cpp to put into the bundle. Build it with installers/native/build.py, "
@@ -181,9 +185,11 @@ def make_bundle(wheel: Path | None) -> None:
         SOURCE_DATE_EPOCH=str(epoch()),
     )  # fmt: skip
     if sys.platform == "linux":
-        from linux import libraries
+        from installers.linux import icu, libraries
 
         libraries.strip_python(BUNDLE)
+        for tables in BUNDLE.glob("_internal/PySide6/Qt/lib/libicudata.so.*"):
+            icu.shorten(tables, WORK / "work")
         if missing := libraries.unexpected(BUNDLE):
             raise BuildError(
                 "The bundle needs libraries that it does not hold, and that no package is known "

@@ -20,7 +20,9 @@ from engines.text import on_one_line
 
 SCHEME: Final = "hearth:"
 _PLAIN: Final = ("hearth:", "hearth:/", "hearth://")
-_MODEL: Final = re.compile(r"hearth://model/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+(?::[A-Za-z0-9_-]+)?)/?")
+_MODEL: Final = re.compile(
+    r"hearth://model/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+(?::[A-Za-z0-9_-]+)?)/?"
+)
 _LONGEST: Final = 300
 _SHOWN: Final = 80
 

@@ -1,8 +1,9 @@
-"""Draws Hearth's icon in the sizes of Linux: `python draw_icon.py FOLDER`, with PySide6."""
+"""Draws Hearth's icon as `SIZE.png`: `python draw_icon.py FOLDER SIZE…`, with PySide6."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QRectF, Qt
@@ -10,14 +11,13 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 DRAWING = Path(__file__).resolve().parents[2] / "resources" / "icons" / "hearth.svg"
-SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
 
 
-def draw(folder: Path) -> None:
-    """Write the drawing as `SIZE.png` for each size."""
+def draw(folder: Path, sizes: Sequence[int]) -> None:
+    """Write the drawing into a folder, once for each size."""
     app = QGuiApplication(["draw_icon", "-platform", "offscreen"])
     renderer = QSvgRenderer(str(DRAWING))
-    for size in SIZES:
+    for size in sizes:
         image = QImage(size, size, QImage.Format.Format_ARGB32)
         image.fill(Qt.GlobalColor.transparent)
         painter = QPainter(image)
@@ -29,4 +29,4 @@ def draw(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]))
+    draw(Path(sys.argv[1]), [int(it) for it in sys.argv[2:]])

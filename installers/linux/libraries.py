@@ -31,6 +31,7 @@ PACKAGES: Mapping[str, str] = {
     "libgssapi_krb5.so.2": "libgssapi-krb5-2",
     "libgthread-2.0.so.0": "libglib2.0-0t64 | libglib2.0-0",
     "libm.so.6": "libc6 (>= 2.34)",
+    "libmvec.so.1": "libc6 (>= 2.34)",
     "libpthread.so.0": "libc6 (>= 2.34)",
     "libresolv.so.2": "libc6 (>= 2.34)",
     "librt.so.1": "libc6 (>= 2.34)",
@@ -92,11 +93,12 @@ def is_elf(path: Path) -> bool:
 
 
 def strip_python(bundle: Path) -> None:
-    """Take the debugging symbols out of Python's own library, where it has them: three quarters.
+    """Take the debugging symbols out of Python's own libraries, where it has them.
 
-    No other library is stripped: those of wheels are laid out by auditwheel, and strip breaks them.
+    No others are stripped: those of wheels are laid out by auditwheel, and strip breaks them.
     """
     if strip := shutil.which("strip"):
-        for library in sorted(bundle.glob("_internal/libpython3*.so*")):
-            if not library.is_symlink():
-                subprocess.run([strip, "--strip-unneeded", str(library)], check=True)
+        places = ("libpython3*.so*", "python3*/lib-dynload/*.so")
+        own = [it for place in places for it in bundle.glob(f"_internal/{place}")]
+        for library in sorted(it for it in own if not it.is_symlink()):
+            subprocess.run([strip, "--strip-unneeded", str(library)], check=True)

@@ -6,6 +6,7 @@ time in it is that of the commit.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import shutil
@@ -14,15 +15,16 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from linux import libraries
-from linux.tree import ROOT, filled, make_share, packed, write
+from installers.build_error import BuildError
+from installers.linux import libraries
+from installers.linux.tree import ID, ROOT, filled, make_share, packed, write
 
 _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def make_tar(bundle: Path, into: Path, version: str, seconds: int) -> Path:
     """Make an archive of a folder with `install.sh`, which needs no root."""
-    name = f"hearth-{version}-linux-{platform.machine()}"
+    name = _name(version)
     tree = _emptied(bundle, "tar")
     top = tree / name
     shutil.copytree(bundle, top / "program", symlinks=True)
@@ -98,10 +100,46 @@ def make_rpm(bundle: Path, into: Path, version: str, seconds: int) -> Path:
     return Path(shutil.move(built, into / built.name))
 
 
+def make_appimage(bundle: Path, into: Path, version: str, seconds: int) -> Path:
+    """Make one file that runs as it is, with appimagetool. Raises BuildError without that."""
+    tree = _system_tree(bundle, "Hearth.AppDir", version, seconds)
+    write(tree / "AppRun", filled("AppRun", {}))
+    (tree / "AppRun").chmod(0o755)
+    shutil.copyfile(tree / f"usr/share/applications/{ID}.desktop", tree / f"{ID}.desktop")
+    shutil.copyfile(tree / f"usr/share/icons/hicolor/256x256/apps/{ID}.png", tree / f"{ID}.png")
+    (tree / ".DirIcon").symlink_to(f"{ID}.png")
+    _timed(tree, seconds)
+    tool = shutil.which("appimagetool")
+    if tool is None:
+        raise BuildError(
+            f"appimagetool is missing, which makes an AppImage of a folder. It lies in {tree}."
+        )
+    made = into / f"hearth-{version}-{platform.machine()}.AppImage"
+    _run([tool, "--no-appstream", str(tree), str(made)], seconds)
+    return made
+
+
+def make_flatpak(_: Path, into: Path, version: str, __: int) -> Path:
+    """Write the manifest for flatpak-builder, which packs the archive beside it.
+
+    Raises BuildError without that.
+    """
+    archive = into / f"{_name(version)}.tar.xz"
+    if not archive.is_file():
+        raise BuildError("There is no archive to pack yet: build the target `tar` first.")
+    with archive.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    made = into / f"{ID}.yaml"
+    write(made, filled(made.name, {"@ARCHIVE@": archive.name, "@SHA256@": sha256}))
+    return made
+
+
 PACKAGES: Mapping[str, Callable[[Path, Path, str, int], Path]] = {
     "tar": make_tar,
     "deb": make_deb,
     "rpm": make_rpm,
+    "appimage": make_appimage,
+    "flatpak": make_flatpak,
 }
 """What can be made of a bundle, by the name of the target."""
 
@@ -109,6 +147,10 @@ PACKAGES: Mapping[str, Callable[[Path, Path, str, int], Path]] = {
 def python_of(bundle: Path) -> Path:
     """Return the Python of the environment that a bundle was made in."""
     return bundle.parents[1] / "environment" / "bin" / "python"
+
+
+def _name(version: str) -> str:
+    return f"hearth-{version}-linux-{platform.machine()}"
 
 
 def _system_tree(bundle: Path, name: str, version: str, seconds: int) -> Path:

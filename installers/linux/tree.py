@@ -14,6 +14,9 @@ ID = "io.github.hearth.Hearth"
 FILES = Path(__file__).parent / "files"
 ROOT = Path(__file__).resolve().parents[2]
 
+SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
+"""The sizes of the icon, in pixels."""
+
 _COMPLETIONS = {
     "bash": "bash-completion/completions/hearth",
     "fish": "fish/vendor_completions.d/hearth.fish",
@@ -71,7 +74,7 @@ def _make_icons(hicolor: Path, python: Path) -> None:
     drawn = hicolor / "drawn"
     drawn.mkdir(parents=True)
     script = Path(__file__).with_name("draw_icon.py")
-    subprocess.run([str(python), "-P", str(script), str(drawn)], check=True)
+    subprocess.run([str(python), "-P", str(script), str(drawn), *map(str, SIZES)], check=True)
     for picture in drawn.glob("*.png"):
         place = hicolor / f"{picture.stem}x{picture.stem}" / "apps" / f"{ID}.png"
         place.parent.mkdir(parents=True)

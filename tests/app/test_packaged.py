@@ -101,10 +101,13 @@ def test_it_is_the_command() -> None:
     ("before", "after"),
     [
         ({"LD_LIBRARY_PATH": "/package"}, {}),
-        ({"LD_LIBRARY_PATH": "/package", "LD_LIBRARY_PATH_ORIG": "/mine"}, {"LD_LIBRARY_PATH": "/mine"}),
+        (
+            {"LD_LIBRARY_PATH": "/package", "LD_LIBRARY_PATH_ORIG": "/mine"},
+            {"LD_LIBRARY_PATH": "/mine"},
+        ),
         ({}, {}),
     ],
-)  # fmt: skip
+)
 def test_programs_of_others_get_the_systems_libraries(
     before: dict[str, str], after: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
