@@ -97,9 +97,17 @@ def main(words: Sequence[str] | None = None) -> int:
 def packages_here() -> Mapping[str, Package]:
     """Return the packages that can be made of a bundle on this system, by the target's name."""
     if sys.platform == "linux":
-        from installers.linux.packages import PACKAGES
+        from installers.linux.packages import PACKAGES as OF_LINUX
 
-        return PACKAGES
+        return OF_LINUX
+    if sys.platform == "win32":
+        from installers.windows.packages import PACKAGES as OF_WINDOWS
+
+        return OF_WINDOWS
+    if sys.platform == "darwin":
+        from installers.macos.packages import PACKAGES as OF_MACOS
+
+        return OF_MACOS
     return {}
 
 

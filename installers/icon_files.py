@@ -78,9 +78,7 @@ def draw(size: int, margin: float = 0.0) -> tuple[bytes, bytes]:
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
     free = size * margin
-    QSvgRenderer(str(DRAWING)).render(
-        painter, QRectF(free, free, size - 2 * free, size - 2 * free)
-    )
+    QSvgRenderer(str(DRAWING)).render(painter, QRectF(free, free, size - 2 * free, size - 2 * free))
     painter.end()
     buffer = QBuffer()
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)

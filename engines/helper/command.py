@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 
 def module_command(name: str) -> tuple[str, ...]:
@@ -12,5 +13,15 @@ def module_command(name: str) -> tuple[str, ...]:
     `app.packaged`. Python is told to import nothing from the folder that it happens to be in.
     """
     if getattr(sys, "frozen", False):
-        return (sys.executable, "-m", name)
+        return (_program(sys.executable), "-m", name)
     return (sys.executable, "-P", "-m", name)
+
+
+def _program(running: str) -> str:
+    """Return the packaged program that speaks to who starts it.
+
+    Windows has two of them. The one that opens the window has no streams of its own, and shows a
+    dialog when it fails: a helper is neither to be silent nor to be seen.
+    """
+    path = Path(running)
+    return str(path.with_name("hearth.exe")) if path.name.lower() == "hearthw.exe" else running

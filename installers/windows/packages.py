@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from installers.build_error import BuildError
+
 FOLDER: Final = Path(__file__).resolve().parent
 ICONS: Final = FOLDER.parent / "icon_files.py"
 SIGN: Final = "HEARTH_SIGN"
@@ -22,12 +24,8 @@ SIGN: Final = "HEARTH_SIGN"
 nothing is signed."""
 
 
-class InstallerError(Exception):
-    """Why there is no installer, in a sentence or two."""
-
-
 def make_installer(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # noqa: ARG001
-    """Make `hearth-VERSION-windows-MACHINE.exe` of a bundle. Raises InstallerError.
+    """Make `hearth-VERSION-windows-MACHINE.exe` of a bundle. Raises BuildError.
 
     The time of an installer's files is that of the bundle's, which `build.py` has set.
     """
@@ -42,10 +40,10 @@ def make_installer(bundle: Path, into: Path, version: str, seconds: int) -> Path
 
 
 def write_installer(bundle: Path, icon: Path, made: Path, version: str, sign: str = "") -> None:
-    """Have NSIS write an installer. Raises InstallerError."""
+    """Have NSIS write an installer. Raises BuildError."""
     compiler = makensis()
     if compiler is None:
-        raise InstallerError(
+        raise BuildError(
             "The installer is made by NSIS 3.08 or newer, which is not here. Install it: “winget "
             "install NSIS.NSIS” on Windows, the package “nsis” on Debian and Ubuntu."
         )
@@ -77,7 +75,7 @@ def write_installer(bundle: Path, icon: Path, made: Path, version: str, sign: st
     )
     listed.unlink()
     if ended.returncode:
-        raise InstallerError(f"NSIS did not make the installer:\n{ended.stdout}")
+        raise BuildError(f"NSIS did not make the installer:\n{ended.stdout}")
 
 
 def makensis() -> str | None:

@@ -1,0 +1,25 @@
+"""Makes the disk image for macOS of an app; `installers/build.py dmg` calls it on a Mac."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).resolve().parent
+
+
+def make_dmg(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # noqa: ARG001
+    """Make `hearth-VERSION-macos-MACHINE.dmg` of the app beside a bundle.
+
+    Signatures have the time of their making in them, so two images are never the same.
+    """
+    made = into / f"hearth-{version}-macos-{platform.machine()}.dmg"
+    app = bundle.parent / "Hearth.app"
+    subprocess.run(["bash", str(FOLDER / "make_dmg.sh"), str(app), str(made)], check=True)
+    return made
+
+
+PACKAGES: Final[Mapping[str, Callable[[Path, Path, str, int], Path]]] = {"dmg": make_dmg}
