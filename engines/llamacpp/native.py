@@ -20,7 +20,7 @@ from engines.hardware.values import NativeDevice
 from engines.llamacpp.devices_modules import Modules, in_order, modules_in
 from engines.llamacpp.ggml import DeviceProps, Ggml, ggml_function, ggml_libraries
 from engines.llamacpp.log import NativeLog
-from engines.llamacpp.packs import Library, Packs, packs_for
+from engines.llamacpp.packs import LibraryVersion, Packs, packs_for
 
 BINDINGS_VERSION = "0.3.36"
 LIBRARY_VERSION = b"0.5.0-dev"
@@ -201,7 +201,7 @@ def _cpp_function(library: Any, names: tuple[str, ...], result: Any, *arguments:
 
 def packs() -> Packs:
     """Find the packs for this library, which need not be loaded for that."""
-    return packs_for(Library(BINDINGS_VERSION, LIBRARY_VERSION.decode(), SOURCE))
+    return packs_for(LibraryVersion(BINDINGS_VERSION, LIBRARY_VERSION.decode(), SOURCE))
 
 
 def unavailable(why: str) -> EngineUnavailable:

@@ -32,7 +32,7 @@ them."""
 
 
 @dataclass(frozen=True)
-class Library:
+class LibraryVersion:
     """The library that packs are for: the versions of bindings and llama.cpp, its source's hash."""
 
     bindings: str
@@ -53,13 +53,13 @@ def use_packs(folder: Path) -> None:
     os.environ[_PLACE] = str(folder)
 
 
-def packs_for(library: Library) -> Packs:
+def packs_for(library: LibraryVersion) -> Packs:
     """Find the packs in the folder that `use_packs` was told, none where it was not called."""
     place = os.environ.get(_PLACE)
     return packs_in(Path(place), library) if place else Packs()
 
 
-def packs_in(folder: Path, library: Library) -> Packs:
+def packs_in(folder: Path, library: LibraryVersion) -> Packs:
     """Find the packs in a folder, and check that each is whole and for this library."""
     try:
         packs = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
@@ -81,12 +81,12 @@ class _Refused(Exception):
     """A pack that must not be loaded; the text is a sentence that says why."""
 
 
-def _module(pack: Path, library: Library) -> Path:
+def _module(pack: Path, library: LibraryVersion) -> Path:
     """Return the module of a pack. Raises _Refused."""
     try:
         says = json.loads((pack / MANIFEST).read_bytes())
         module, digest = pack / str(says["module"]), says["sha256"]
-        made_for = Library(says["llama_cpp_python"], says["llama_cpp"], says["source"])
+        made_for = LibraryVersion(says["llama_cpp_python"], says["llama_cpp"], says["source"])
         computer = f"{says['system']} {says['machine']}"
     except (OSError, ValueError, TypeError, LookupError):
         raise _Refused(f"its {MANIFEST} cannot be read.") from None
@@ -106,7 +106,7 @@ def _module(pack: Path, library: Library) -> Path:
     return module
 
 
-def _differs(made_for: Library, library: Library) -> str:
+def _differs(made_for: LibraryVersion, library: LibraryVersion) -> str:
     if (made_for.bindings, made_for.version) == (library.bindings, library.version):
         return f"its llama.cpp {made_for.version} is built from another source."
     return (

@@ -39,8 +39,6 @@ PACKS = ("cuda", "vulkan")
 LEAST_MACOS = "14.0"
 TOOLS = "On Debian and Ubuntu, `bash installers/vulkan/build.sh --tools` gets what is missing; "
 TOOLS += "elsewhere install the Vulkan SDK. Or leave Vulkan out: --without-vulkan"
-WINDOWS_CLANG = "vendor/llama.cpp/cmake/x64-windows-llvm.cmake"
-"""Microsoft's own compiler cannot make the modules for some processors."""
 ALONE = """
     -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
     -DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON -DGGML_BACKEND_DL=ON -DGGML_NATIVE=OFF -DGGML_CPU=OFF
@@ -157,10 +155,9 @@ def places(work: Path, *, vulkan: bool) -> list[str]:
     """
     flags = backends.places("vulkan", run.CACHE) if vulkan and sys.platform != "darwin" else []
     if sys.platform == "win32":
-        if platform.machine() == "AMD64" and shutil.which("clang"):
-            toolchain = work / "source" / WINDOWS_CLANG
-            flags += ["-GNinja", f"-DCMAKE_TOOLCHAIN_FILE={toolchain.as_posix()}"]
-        return flags
+        # Microsoft's own compiler cannot make the modules for some processors.
+        clang = ["-GNinja", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"]
+        return [*flags, *clang] if shutil.which("clang") else flags
     forget = f"-ffile-prefix-map={work}=."
     quoted = f'"{forget}"' if " " in forget else forget
     return [*flags, f"-DCMAKE_C_FLAGS={quoted}", f"-DCMAKE_CXX_FLAGS={quoted}"]

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from engines.llamacpp import native
-from engines.llamacpp.packs import Library, Packs, packs_in
+from engines.llamacpp.packs import LibraryVersion, Packs, packs_in
 from tests.support.paths import ROOT
 from tests.support.portable import WHEEL, unpack_wheel
 
-OURS = Library(native.BINDINGS_VERSION, native.LIBRARY_VERSION.decode(), native.SOURCE)
+OURS = LibraryVersion(native.BINDINGS_VERSION, native.LIBRARY_VERSION.decode(), native.SOURCE)
 MODULE = "libggml-vulkan.so"
 
 
