@@ -53,7 +53,7 @@ def headers(cache: Path, version: int) -> None:
 def test_it_stands_before_all_other_words(
     words: list[str], chosen: str | None, rest: list[str]
 ) -> None:
-    assert backends.chosen(words) == (chosen, rest)
+    assert backends.chosen("--backend", words) == (chosen, rest)
 
 
 def test_the_choice_is_kept_and_makes_another_build(bare: Path) -> None:

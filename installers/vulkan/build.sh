@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Get what a Vulkan build of llama.cpp needs on Debian, Ubuntu or a kin of theirs, and build it.
 #
-#   bash installers/vulkan/build.sh
+#   bash installers/vulkan/build.sh [--tools]
+#
+# With --tools it gets them and builds nothing: installers/native/build.py does.
 #
 # Installs system packages (as root, or through sudo). Vulkan headers older than llama.cpp asks for,
 # as in Debian 12, are not replaced: newer ones are unpacked into .cache/vulkan, for this build
@@ -46,4 +48,5 @@ if [ "${found:-0}" -lt "$LEAST" ] && [ "$(version "$OWN/$HEADER")" = "" ]; then
     echo "Vulkan headers of version $(version "$OWN/$HEADER") are in $OWN."
 fi
 
+[ "${1:-}" = --tools ] && exit
 exec "${PYTHON:-python3}" run.py --backend vulkan "${@:---version}"
