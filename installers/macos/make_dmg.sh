@@ -6,6 +6,7 @@
 # What it is told by variables, all of them optional:
 #   HEARTH_IDENTITY         the certificate, “Developer ID Application: NAME (TEAM)”, in the keychain
 #   HEARTH_NOTARY_PROFILE   a profile that “xcrun notarytool store-credentials” has kept
+#   HEARTH_NOTARY_KEYCHAIN  the keychain that it was kept in, if that is not the usual one
 # Without an identity the app is signed for nobody (ad hoc): it runs on the Mac that made it, and
 # elsewhere once its user has allowed it in the system's settings.
 set -euo pipefail
@@ -15,6 +16,8 @@ image=$2
 here=$(cd "$(dirname "$0")" && pwd)
 identity=${HEARTH_IDENTITY:--}
 profile=${HEARTH_NOTARY_PROFILE:-}
+asking=(--keychain-profile "$profile")
+[ -z "${HEARTH_NOTARY_KEYCHAIN:-}" ] || asking+=(--keychain "$HEARTH_NOTARY_KEYCHAIN")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -28,14 +31,13 @@ sign() {
 
 notarise() {
     # It waits for Apple's answer, and prints the log where that is a refusal.
-    if ! xcrun notarytool submit "$1" --keychain-profile "$profile" --wait \
+    if ! xcrun notarytool submit "$1" "${asking[@]}" --wait \
         --output-format plist > "$work/answer.plist"; then
         cat "$work/answer.plist" >&2
         return 1
     fi
     if [ "$(plutil -extract status raw "$work/answer.plist")" != Accepted ]; then
-        xcrun notarytool log "$(plutil -extract id raw "$work/answer.plist")" \
-            --keychain-profile "$profile" >&2
+        xcrun notarytool log "$(plutil -extract id raw "$work/answer.plist")" "${asking[@]}" >&2
         return 1
     fi
 }

@@ -27,7 +27,7 @@ nothing is signed."""
 def make_installer(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # noqa: ARG001
     """Make `hearth-VERSION-windows-MACHINE.exe` of a bundle. Raises BuildError.
 
-    The time of an installer's files is that of the bundle's, which `build.py` has set.
+    The times of its files are those of the bundle's, which `build.py` has set.
     """
     work = bundle.parent.parent / "nsis"
     work.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,13 @@ def make_installer(bundle: Path, into: Path, version: str, seconds: int) -> Path
     subprocess.run([str(python), "-P", str(ICONS), str(work)], check=True)
     machine = platform.machine().lower()
     made = into / f"hearth-{version}-windows-{machine}.exe"
-    write_installer(bundle, work / "hearth.ico", made, version, os.environ.get(SIGN, ""))
+    sign = os.environ.get(SIGN, "")
+    if sign:
+        for program in sorted(bundle.glob("*.exe")):
+            subprocess.run(f'{sign} "{program}"', check=True)
+    else:
+        print(f"{SIGN} is not set: nothing is signed.", file=sys.stderr)
+    write_installer(bundle, work / "hearth.ico", made, version, sign)
     return made
 
 

@@ -97,7 +97,7 @@ class Computer:
         folder = folder or self.program
         copy = self.drive / "Uninstall.exe"
         shutil.copyfile(folder / "Uninstall.exe", copy)
-        return self.run(self.named(copy), "/S", *words, f"_?={self.named(folder)}")
+        return self.run(self.named(copy), "/S", *words, *unquoted("_?=", self.named(folder)))
 
     def named(self, path: Path) -> str:
         """Name a path as this Windows does."""
@@ -178,6 +178,11 @@ def program(out: Path, milliseconds: int) -> None:
     assert compiler is not None
     subprocess.run([compiler, "-V1", str(script)], check=True)
     script.unlink()
+
+
+def unquoted(option: str, folder: str) -> list[str]:
+    """Give an option of NSIS' own, which takes the rest of the line, and knows no quotes there."""
+    return f"{option}{folder}".split(" ")
 
 
 def names(folder: Path) -> list[str]:
@@ -291,6 +296,7 @@ def test_nothing_is_touched_while_hearth_runs_and_a_short_while_is_waited(
     hearth.kill()
     hearth.communicate()
     stop(windows)
+    program(windows.program / "hearthw.exe", 6_000)
     hearth = windows.start(f"{place}\\hearthw.exe")  # ends within the time that is waited
     wait_until_running(windows, f"{place}\\hearthw.exe")
     assert windows.install("0.2.0") == OK
@@ -311,14 +317,14 @@ def wait_until_running(computer: Computer, program: str) -> None:
 def test_it_goes_into_the_folder_that_is_named_and_moves_with_the_next_version(
     windows: Computer,
 ) -> None:
-    first, second = windows.drive / "Tools" / "one", windows.drive / "Tools" / "two"
-    assert windows.install("0.1.0", f"/D={windows.named(first)}") == OK
+    first, second = windows.drive / "Tools" / "Hearth one", windows.drive / "Tools" / "two"
+    assert windows.install("0.1.0", *unquoted("/D=", windows.named(first))) == OK
     assert (first / "hearthw.exe").is_file()
     assert not windows.program.exists()
     # The next version finds it, and a folder that is named moves it.
     assert windows.install("0.2.0") == OK
     assert (first / "_internal/app/version.txt").read_text("ascii") == "0.2.0"
-    assert windows.install("0.10.0", f"/D={windows.named(second)}") == OK
+    assert windows.install("0.10.0", *unquoted("/D=", windows.named(second))) == OK
     assert not first.exists()
     assert windows.value(OWN, "InstallLocation") == windows.named(second)
     assert windows.remove(folder=second) == OK
@@ -329,7 +335,7 @@ def test_a_folder_with_other_files_is_refused(windows: Computer) -> None:
     folder = windows.drive / "Photos"
     folder.mkdir()
     (folder / "summer.jpg").touch()
-    assert windows.install("0.1.0", f"/D={windows.named(folder)}") == NOT_OURS
+    assert windows.install("0.1.0", *unquoted("/D=", windows.named(folder))) == NOT_OURS
     assert names(folder) == ["summer.jpg"]
     assert windows.value(OWN, "DisplayVersion") is None
 
