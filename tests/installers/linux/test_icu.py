@@ -70,7 +70,7 @@ def test_what_sorts_words_is_kept(name: str, kept: bool) -> None:
 
 
 def test_qts_own_sort_as_before(tmp_path: Path) -> None:
-    """With Qt's ICU, in a process of its own: its answers with all tables and with the kept ones."""
+    """With the ICU of Qt: once with all its tables, and once with those that are kept."""
     needs("as")
     import PySide6
 
