@@ -1,7 +1,8 @@
 """Ends the window as its own close does when the system or a terminal asks the process to end.
 
 Python runs a handler only between two steps of its own, and an idle window takes none. So each
-signal also writes a byte into a pipe, which wakes Qt. Windows sends a window messages instead.
+signal also writes a byte into a pipe, which wakes Qt. Windows has no pipes that Qt could watch:
+there a step is taken twice a second. That a session ends, Qt is told by messages everywhere.
 """
 
 from __future__ import annotations
@@ -12,20 +13,34 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QSocketNotifier
+from PySide6.QtCore import QSocketNotifier, QTimer
+
+_WAKES = sys.platform != "win32"
+_STEP_MS = 500
+_SIGNALS = [
+    # A console of Windows that is closed, and Ctrl+Break, is the last of these.
+    getattr(signal, name)
+    for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
+    if hasattr(signal, name)
+]
 
 
 class EndSignals:
     """Handles signals from its making to `close`, on the main thread.
 
-    end: called once or more after a signal. What was ignored at the start stays so: that is how
-    `nohup` and a shell's background ask for it.
+    end: called once or more after a signal. wakes: whether a signal can wake Qt here. What was
+    ignored at the start stays so: that is how `nohup` and a shell's background ask for it.
     """
 
-    def __init__(self, end: Callable[[], object]) -> None:
+    def __init__(self, end: Callable[[], object], *, wakes: bool = _WAKES) -> None:
         self._end = end
+        self._wakes = wakes
         self._before: dict[int, Any] = {}
-        if sys.platform == "win32":
+        if not wakes:
+            self._steps = QTimer()
+            self._steps.timeout.connect(lambda: None)
+            self._steps.start(_STEP_MS)
+            self._handle(lambda *_: end())
             return
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
@@ -33,9 +48,12 @@ class EndSignals:
         self._notifier = QSocketNotifier(self._read, QSocketNotifier.Type.Read)
         self._notifier.activated.connect(self._heard)
         self._woken = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        self._handle(lambda *_: None)
+
+    def _handle(self, handler: Callable[[int, Any], object]) -> None:
+        for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, lambda *_: None)
+                self._before[number] = signal.signal(number, handler)
 
     def _heard(self) -> None:
         os.read(self._read, 64)
@@ -43,10 +61,11 @@ class EndSignals:
 
     def close(self) -> None:
         """Restore what a signal did before."""
-        if sys.platform == "win32":
-            return
         for number, before in self._before.items():
             signal.signal(number, before)
+        if not self._wakes:
+            self._steps.stop()
+            return
         signal.set_wakeup_fd(self._woken)
         self._notifier.setEnabled(False)
         os.close(self._read)

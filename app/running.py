@@ -16,9 +16,11 @@ from app.core.settings.fields import Settings
 from app.end_signals import EndSignals
 from app.loading import Loading, keep_words
 from app.opening import first_presenters
+from app.presenters.desktop.app_nap import stay_awake
 from app.store.window_state import WindowStateFile
 from app.ui.look.appearance import Appearance
 from app.ui.look.language import speak
+from app.ui.window.application import Application
 from app.ui.window.main_window import MainWindow
 from app.ui.window.signal_buffer import FirstPainting
 from app.ui.window.single_instance import LOCK, SingleInstance
@@ -48,7 +50,7 @@ def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchReques
         state = WindowStateFile(opened.folder.root / "window.json")
         window.restore(state.read())
         loading = Loading(opened, first, window, offline)
-        start = _Start(window, instance, wish)
+        start = _Start(app, window, instance, wish)
         loading.ready.connect(lambda: start.finish(loading.hindered))
         loading.failed.connect(start.fail)
         FirstPainting(window.composer.edit).painted.connect(loading.start)
@@ -56,6 +58,7 @@ def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchReques
         signals = EndSignals(lambda: QApplication.exit(0))
         try:
             window.show()
+            stay_awake()
             status = app.exec()
         finally:
             signals.close()
@@ -76,8 +79,15 @@ def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchReques
 class _Start:
     """The end of a start, when the window is whole or cannot be."""
 
-    def __init__(self, window: MainWindow, instance: SingleInstance, wish: LaunchRequest) -> None:
+    def __init__(
+        self,
+        app: QApplication,
+        window: MainWindow,
+        instance: SingleInstance,
+        wish: LaunchRequest,
+    ) -> None:
         self.error: Exception | None = None
+        self._app = app
         self._window = window
         self._instance = instance
         self._wish = wish
@@ -96,6 +106,9 @@ class _Start:
             self._window.notifier.error(hindered)
         if self._wish != LaunchRequest():
             desktop.fulfil(self._wish)
+        if isinstance(self._app, Application):
+            self._app.asked.connect(desktop.fulfil)
+            self._app.hear()
 
     def fail(self, error: Exception) -> None:
         self.error = error

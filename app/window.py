@@ -69,11 +69,12 @@ def passed_on(folder: Path, wish: LaunchRequest) -> bool:
 def _application() -> QApplication:
     from app.ui.look.icons import app_icon
     from app.ui.look.language import speak
+    from app.ui.window.application import Application
 
     present = QApplication.instance()
     if isinstance(present, QApplication):
         return present
-    app = QApplication(["hearth", "-style", "fusion"])
+    app = Application(["hearth", "-style", "fusion"])
     app.setApplicationName("Hearth")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,9 @@ UNFINISHED: Final = ".part"
 """The end of a file's name while it is being written by `replacing`."""
 
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
+
+_PATIENCE_S: Final = 2.0 if os.name == "nt" else 0.0
+_LOOK_S: Final = 0.05
 
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 """The bits of a mode for anyone but the owner. As an umask, they keep it from them."""
@@ -43,6 +47,23 @@ def make_private_file(path: Path) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
 
 
+def replace_file(source: Path, target: Path, patience_s: float = _PATIENCE_S) -> None:
+    """Put a file in another one's place, or just there. Raises OSError.
+
+    Windows refuses that while somebody has one of them open, as a virus scanner has each new file
+    for a moment; elsewhere nobody is waited for.
+    """
+    until = time.monotonic() + patience_s
+    while True:
+        try:
+            source.replace(target)
+            return
+        except PermissionError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_LOOK_S)
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A file beside `path` to write into, which takes its place at the end of the block.
@@ -54,7 +75,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         make_private_file(unfinished)
         yield unfinished
-        unfinished.replace(path)
+        replace_file(unfinished, path)
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)

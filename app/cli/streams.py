@@ -42,6 +42,7 @@ def prepare() -> None:
             except OSError:
                 os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)
     windows = sys.platform == "win32"
+    _take_orders()
     sys.stdin = sys.stdin or _opened(os.devnull if windows else 0, "r")
     sys.stdout = sys.stdout or _opened(os.devnull if windows else 1, "w")
     sys.stderr = sys.stderr or _opened(os.devnull if windows else 2, "w")
@@ -50,6 +51,26 @@ def prepare() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
     if type(sys.stderr) is io.TextIOWrapper:
         sys.stderr = Complaints(sys.stderr)
+
+
+def _take_orders() -> None:
+    """Have Windows' console carry out what is written to move its cursor; others do by themselves.
+
+    Source: Microsoft's documentation of SetConsoleMode and of virtual terminal sequences.
+    """
+    if sys.platform != "win32":
+        return
+    import ctypes
+
+    kernel = ctypes.WinDLL("kernel32")
+    kernel.GetStdHandle.restype = ctypes.c_void_p
+    kernel.GetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32))
+    kernel.SetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
+    for number in (-11, -12):  # standard output and error
+        handle, mode = kernel.GetStdHandle(number), ctypes.c_uint32()
+        # A file, a pipe or nothing has no such mode.
+        if kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+            kernel.SetConsoleMode(handle, mode.value | 0x0004)
 
 
 def _opened(place: int | str, mode: Literal["r", "w"]) -> TextIO:

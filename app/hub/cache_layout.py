@@ -24,6 +24,7 @@ from pathlib import Path
 from app.hub.part import SUFFIX
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.private import replace_file
 
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"
 _LOOK_S = 0.3
@@ -99,12 +100,12 @@ class Slot:
             os.link(found.resolve(), near)
         except OSError:
             shutil.copyfile(found, near)
-        near.replace(self.blob)
+        replace_file(near, self.blob)
         self._point(self.blob)
 
     def place(self, ref: str) -> Path:
         """Make the whole part the file, and let the branch lead to it. Raises OSError."""
-        self.part.replace(self.blob)
+        replace_file(self.part, self.blob)
         self._point(self.blob)
         self.refer(ref)
         return self.pointer
@@ -117,7 +118,7 @@ class Slot:
         place.parent.mkdir(parents=True, exist_ok=True)
         near = self._beside(place)
         near.write_text(self._commit, encoding="ascii")
-        near.replace(place)
+        replace_file(near, place)
 
     def _point(self, target: Path) -> None:
         """Link to the blob relatively; where there are no links, put the file itself there.
@@ -130,11 +131,11 @@ class Slot:
             return
         self.pointer.parent.mkdir(parents=True, exist_ok=True)
         if not are_symlinks_supported(self._root):
-            target.replace(self.pointer)
+            replace_file(target, self.pointer)
             return
         near = self._beside(self.pointer)
         near.symlink_to(os.path.relpath(target, self.pointer.parent))
-        near.replace(self.pointer)
+        replace_file(near, self.pointer)
 
     @staticmethod
     def _beside(path: Path) -> Path:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.errors import EngineNotMade
+from engines.helper.parent import quiet_flags
 
 _UV = ("pip", "compile", "-", "--emit-index-url", "--emit-find-links", "--offline", "--no-header")
 _UV_S = 60.0
@@ -124,6 +125,7 @@ def _asked(uv: str, environment: Mapping[str, str], *words: str) -> str:
             env=dict(environment),
             cwd=Path.home().anchor,
             timeout=_UV_S,
+            creationflags=quiet_flags(),
             check=False,
         )
     except subprocess.TimeoutExpired as error:

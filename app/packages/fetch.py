@@ -17,7 +17,7 @@ from app.packages.links import Link
 from app.packages.lookup import Lookup, local
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
-from engines.private import make_private_folder
+from engines.private import make_private_folder, replace_file
 from engines.vllm.provision.lock import LockedFile
 
 _READ_BYTES = 1 << 20
@@ -92,7 +92,7 @@ class PackageFetcher:
                     lambda step: counted.hear(file, step),
                     cancel,
                 )
-        part.replace(place)
+        replace_file(part, place)
         remove_part(part)
 
 

@@ -16,7 +16,7 @@ from app.store.db import BESIDE, PUT_BACK, PUT_BACK_IN_TERMINAL, Database, conne
 from app.store.folder import disk_full, explained
 from app.store.migrations import MIGRATIONS
 from engines.cancel import CancelToken
-from engines.private import make_private_file, make_private_folder
+from engines.private import make_private_file, make_private_folder, replace_file
 
 _NAME = "chats-%Y-%m-%d.db"
 _BEFORE = "before-restore-%Y-%m-%d-%H%M%S.db"
@@ -160,7 +160,7 @@ class Snapshots:
                 is_nothing = place.is_file() and not place.stat().st_size
                 if os.path.lexists(place) and not is_nothing:
                     kept = self._folder / f"{name}.damaged{end}"
-                    place.replace(kept)
+                    replace_file(place, kept)
         return kept
 
     def _copy(
@@ -194,7 +194,7 @@ class Snapshots:
                     os.fsync(file.fileno())
                 if not is_wanted(partial, path):
                     return None
-                partial.replace(path)
+                replace_file(partial, path)
         except sqlite3.DatabaseError as error:
             code = error.sqlite_errorcode & 0xFF
             if code == sqlite3.SQLITE_INTERRUPT:

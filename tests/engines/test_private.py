@@ -15,6 +15,7 @@ from engines.private import (
     close_to_others,
     make_private_folder,
     private,
+    replace_file,
     replace_text,
     replacing,
     unfinished_of,
@@ -38,6 +39,28 @@ def mode(path: Path) -> int:
 def test_a_folder_and_those_above_it_are_private(tmp_path: Path) -> None:
     make_private_folder(tmp_path / "a" / "b" / "c")
     assert [mode(tmp_path / it) for it in ("a", "a/b", "a/b/c")] == [0o700] * 3
+
+
+class HeldFile(type(Path())):  # type: ignore[misc]
+    """A file that somebody has open for a while, as Windows sees it."""
+
+    held = 3
+
+    def replace(self, target: Path) -> Path:
+        if HeldFile.held:
+            HeldFile.held -= 1
+            raise PermissionError(13, "it is in use")
+        return Path(super().replace(target))
+
+
+def test_a_file_that_somebody_has_open_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    source = HeldFile(tmp_path / "new")
+    source.write_text("new", encoding="utf-8")
+    with pytest.raises(PermissionError):
+        replace_file(source, tmp_path / "old", patience_s=0.0)
+    replace_file(source, tmp_path / "old", patience_s=5.0)
+    assert (tmp_path / "old").read_text(encoding="utf-8") == "new"
+    assert HeldFile.held == 0
 
 
 def test_what_was_found_out_and_logged_is_private(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
-"""Tells whether the user wants less motion, as a Linux desktop's portal knows.
+"""Tells whether the user wants less motion, as Windows or a Linux desktop's portal knows.
 
-Source: XDG Desktop Portal, org.freedesktop.portal.Settings; the newer key is asked for first.
+Sources: XDG Desktop Portal, org.freedesktop.portal.Settings, of which the newer key is asked for
+first; Microsoft's documentation of SystemParametersInfo, SPI_GETCLIENTAREAANIMATION, which is what
+“Animation effects” in Windows' settings sets.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +32,7 @@ class SystemMotion(QObject):
     def __init__(self, bus: SessionBus, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bus = bus
-        self.is_reduced = False
+        self.is_reduced = _windows_reduces()
         bus.opened.connect(self._ask)
 
     def _ask(self) -> None:
@@ -57,6 +60,16 @@ class SystemMotion(QObject):
         if reduced != self.is_reduced:
             self.is_reduced = reduced
             self.changed.emit()
+
+
+def _windows_reduces() -> bool:
+    if sys.platform != "win32":
+        return False
+    import ctypes
+
+    animated = ctypes.c_int(1)
+    ctypes.WinDLL("user32").SystemParametersInfoW(0x1042, 0, ctypes.byref(animated), 0)
+    return not animated.value
 
 
 def _address() -> DBusAddress:

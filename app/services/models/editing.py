@@ -23,7 +23,7 @@ from app.store.folder import explained
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, MetadataRefused
 from engines.models.gguf.edit import Edit, Metadata, prepare
-from engines.private import private, replacing, unfinished_of
+from engines.private import private, replace_file, replacing, unfinished_of
 from engines.text import SEAM
 from engines.types import Message
 
@@ -120,7 +120,7 @@ class MetadataEditor:
                 part = target.with_name(f"{target.name}.part")
                 digest = _write(each, part, share, cancel)
                 with explained(target):
-                    part.replace(target)
+                    replace_file(part, target)
                 facts = target.stat()
                 self._hashes.keep(target, facts.st_size, facts.st_mtime_ns, digest)
         except BaseException:

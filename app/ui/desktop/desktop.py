@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.core.settings.fields import Settings, fields, limits_of
 from app.ui.desktop.announcer import Announcer
@@ -173,6 +174,16 @@ class Desktop(QObject):
         window.raise_()
         window.activateWindow()
 
+    def come_back(self, state: Qt.ApplicationState) -> None:
+        """Show a window that was closed into the tray again when the app is chosen in the Dock.
+
+        macOS tells of that only by making the app the active one. So it is where no other window of
+        Hearth's has become it, such as that for a quick question.
+        """
+        shown = any(it.isVisible() for it in QApplication.topLevelWidgets() if it.isWindow())
+        if state is Qt.ApplicationState.ApplicationActive and not shown:
+            self.come_to_front()
+
     def zoom_by(self, steps: int) -> None:
         """0 goes back to the usual size."""
         field = fields()["zoom"]
@@ -204,6 +215,8 @@ class Desktop(QObject):
         self.drops.text.connect(self._write)
         self._edit.files.connect(self.drops.take_files)
         self.destroyed.connect(presenters.global_shortcut.close)
+        if sys.platform == "darwin":
+            QGuiApplication.instance().applicationStateChanged.connect(self.come_back)
 
     def _apply(self, settings: Settings) -> None:
         self._motion.apply(settings.motion, self._presenters.system_motion.is_reduced)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
@@ -80,5 +82,6 @@ class Tray(QObject):
         return super().eventFilter(watched, event)
 
     def _activated(self, why: QSystemTrayIcon.ActivationReason) -> None:
-        if why is QSystemTrayIcon.ActivationReason.Trigger:
+        # On macOS any click opens the menu, and is told of as well: one thing is enough for it.
+        if why is QSystemTrayIcon.ActivationReason.Trigger and sys.platform != "darwin":
             self.open.emit()

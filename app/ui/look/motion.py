@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Literal
 
 from PySide6.QtCore import Qt
@@ -27,9 +26,7 @@ class Motion:
         self._blink_ms = QApplication.cursorFlashTime()
 
     def apply(self, wanted: Literal["system", "full", "reduced"], system_reduces: bool) -> None:
-        """Apply a wish for motion. system_reduces: the system's; Windows tells Qt."""
-        if sys.platform == "win32":
-            system_reduces = not QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
+        """Apply a wish for motion. system_reduces: whether that is the system's."""
         reduced = wanted == "reduced" or (wanted == "system" and system_reduces)
         app = QApplication.instance()
         if app is not None:

@@ -16,6 +16,7 @@ from PySide6.QtCore import QCoreApplication, QLockFile, QObject, Signal
 
 from app.core.errors import AlreadyOpen
 from app.core.launch_request import LaunchRequest
+from app.presenters.desktop.foreground import give_way
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QFileSystemWatcher
@@ -94,13 +95,9 @@ class SingleInstance(QObject):
             return True
         # In a container every start may have the same process number: then the lock is an old
         # one of ours that Qt takes for that of a living process.
-        if self._owner() == os.getpid() and self._lock.removeStaleLockFile():
+        if _owner(self._lock) == os.getpid() and self._lock.removeStaleLockFile():
             return self._lock.tryLock(0)
         return False
-
-    def _owner(self) -> int:
-        pid, _host, _name = self._lock.getLockInfo()
-        return int(pid)
 
     def _hear(self) -> None:
         for left in sorted(_load_options(self._folder).glob("*.wish")):
@@ -112,12 +109,19 @@ class SingleInstance(QObject):
             self.asked.emit(LaunchRequest.from_line(line))
 
 
+def _owner(lock: QLockFile) -> int:
+    """Return the process that holds a lock; 0 where nobody does, or it does not say."""
+    pid, _host, _name = lock.getLockInfo()
+    return int(pid)
+
+
 def _already_open(why: str) -> AlreadyOpen:
     return AlreadyOpen("Hearth is already open.", why, "Go on in that window, or close it first.")
 
 
 def pass_on(folder: Path, wish: LaunchRequest) -> bool:
     """Have the window of this folder fulfil a wish; whether there is one."""
+    give_way(_owner(QLockFile(str(folder / LOCK))))
     place = _load_options(folder)
     left = place / f"{time.time_ns()}-{os.getpid()}.wish"
     partial = left.with_suffix(".part")

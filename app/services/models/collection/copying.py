@@ -16,7 +16,7 @@ from app.services.models.collection.hashing import CHUNK, Progress, Share, not_r
 from app.store.folder import explained
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
-from engines.private import private
+from engines.private import private, replace_file
 
 _SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
@@ -71,7 +71,7 @@ def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copi
             "Check the disk; then try again.",
         )
     with explained(target):
-        part.replace(target)
+        replace_file(part, target)
     return Copied(target, digest)
 
 

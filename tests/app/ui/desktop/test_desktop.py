@@ -106,6 +106,23 @@ def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:
     assert (taken, attached) == ([path], [])
 
 
+def test_an_app_that_becomes_the_active_one_shows_a_window_that_was_closed_into_the_tray(
+    ui: Ui,
+) -> None:
+    active = Qt.ApplicationState.ApplicationActive
+    desktop = ui.window.desktop
+    ui.window.hide()
+    desktop.come_back(Qt.ApplicationState.ApplicationInactive)
+    assert not ui.window.isVisible()
+    # A quick question makes it active, too, and is all that was wanted.
+    desktop.quick_ask()
+    desktop.come_back(active)
+    assert not ui.window.isVisible()
+    ui.find(QWidget, "quickAsk").close()
+    desktop.come_back(active)
+    assert ui.window.isVisible()
+
+
 def test_without_a_tray_closing_quits_and_the_settings_say_why(ui: Ui) -> None:
     ui.presenters.settings.set("close_to_tray", True)
     ui.press("Ctrl+,")
