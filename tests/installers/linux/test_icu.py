@@ -27,7 +27,8 @@ for language in ("de", "sv", "zh", "ja", "root"):
     assert fault.value <= 0, language
     def sort_key(word):
         out = ctypes.create_string_buffer(100)
-        return out.raw[: key(collator, (word + chr(0)).encode("utf-16-le"), len(word), out, 100)]
+        size = key(collator, (word + chr(0)).encode("utf-16-le"), len(word), out, 100)
+        return out.raw[:size]
     result[language] = sorted(["z", "ö", "å", "a", "ä", "一", "丁", "か"], key=sort_key)
 print(json.dumps(result))
 """
