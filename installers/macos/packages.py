@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,8 +19,16 @@ def make_dmg(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # n
     """
     made = into / f"hearth-{version}-macos-{platform.machine()}.dmg"
     app = bundle.parent / "Hearth.app"
+    add_what_tells(bundle, app)
     subprocess.run(["bash", str(FOLDER / "make_dmg.sh"), str(app), str(made)], check=True)
     return made
+
+
+def add_what_tells(bundle: Path, app: Path) -> None:
+    """Add what was put beside a bundle's program after it was made: its bill of materials."""
+    for path in bundle.iterdir():
+        if path.is_file() and path.name != "hearth":
+            shutil.copyfile(path, app / "Contents" / "Resources" / path.name)
 
 
 PACKAGES: Final[Mapping[str, Callable[[Path, Path, str, int], Path]]] = {"dmg": make_dmg}

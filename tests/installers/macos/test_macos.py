@@ -15,6 +15,7 @@ import pytest
 from app import APP_ID
 from app.core.links import SCHEME
 from installers.macos import oldest
+from installers.macos.packages import add_what_tells
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "installers" / "macos"
@@ -111,6 +112,16 @@ def test_an_app_is_refused_that_holds_what_needs_a_newer_macos(
     said = capsys.readouterr().err
     assert f"{newer} needs macOS 26.1" in said
     assert "Info.plist" in said
+
+
+def test_the_bill_of_materials_goes_into_the_app(app: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / "hearth"
+    (bundle / "_internal").mkdir(parents=True)
+    (bundle / "hearth").touch()
+    (bundle / "sbom.cdx.json").write_text("{}", encoding="utf-8")
+    (app / "Contents" / "Resources").mkdir()
+    add_what_tells(bundle, app)
+    assert [it.name for it in (app / "Contents" / "Resources").iterdir()] == ["sbom.cdx.json"]
 
 
 TOOL = """#!/bin/sh
