@@ -25,10 +25,15 @@ def make_dmg(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # n
 
 
 def add_what_tells(bundle: Path, app: Path) -> None:
-    """Add what was put beside a bundle's program after it was made: its bill of materials."""
-    for path in bundle.iterdir():
-        if path.is_file() and path.name != "hearth":
-            shutil.copyfile(path, app / "Contents" / "Resources" / path.name)
+    """Add what was put into a bundle after it was made: its bill of materials, and licences."""
+    resources = app / "Contents" / "Resources"
+    inside = bundle / "_internal"
+    beside = [it for it in bundle.iterdir() if it.is_file() and it.name != "hearth"]
+    for path in [*beside, *(inside / "resources").rglob("*")]:
+        place = resources / path.relative_to(bundle if path in beside else inside)
+        if path.is_file() and not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place)
 
 
 PACKAGES: Final[Mapping[str, Callable[[Path, Path, str, int], Path]]] = {"dmg": make_dmg}

@@ -114,14 +114,18 @@ def test_an_app_is_refused_that_holds_what_needs_a_newer_macos(
     assert "Info.plist" in said
 
 
-def test_the_bill_of_materials_goes_into_the_app(app: Path, tmp_path: Path) -> None:
+def test_the_bill_of_materials_and_licences_go_into_the_app(app: Path, tmp_path: Path) -> None:
     bundle = tmp_path / "hearth"
-    (bundle / "_internal").mkdir(parents=True)
+    licence = Path("resources/licences/packed/numpy.txt")
+    (bundle / "_internal" / licence).parent.mkdir(parents=True)
+    (bundle / "_internal" / licence).touch()
     (bundle / "hearth").touch()
     (bundle / "sbom.cdx.json").write_text("{}", encoding="utf-8")
-    (app / "Contents" / "Resources").mkdir()
+    inside = app / "Contents" / "Resources"
+    inside.mkdir()
     add_what_tells(bundle, app)
-    assert [it.name for it in (app / "Contents" / "Resources").iterdir()] == ["sbom.cdx.json"]
+    found = [it.relative_to(inside) for it in inside.rglob("*") if it.is_file()]
+    assert sorted(found) == [licence, Path("sbom.cdx.json")]
 
 
 TOOL = """#!/bin/sh
