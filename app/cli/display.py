@@ -15,10 +15,13 @@ PATIENCE_S: Final = 15.0
 """A display far away may take a while; one that does not answer at all is given up then."""
 
 
-def has_display() -> bool:
-    """Whether this session names a display; it may be one that is gone."""
-    if sys.platform in ("win32", "darwin"):
-        return True
+def has_display(platform: str = sys.platform) -> bool:
+    """Whether this session names a display; it may be one that is gone. platform: the system.
+
+    Windows and macOS have one, which nobody sees who is here from afar.
+    """
+    if platform in ("win32", "darwin"):
+        return "SSH_CONNECTION" not in os.environ
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.display import PATIENCE_S
+from app.cli.display import PATIENCE_S, has_display
 from tests.e2e.conftest import ROOT, environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is a display")
@@ -64,6 +64,16 @@ for names in json.loads(sys.argv[1]):
 
 
 @pytest.mark.parametrize("names", STALE[:3], ids=" ".join)
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_who_is_here_from_afar_gets_the_terminal(
+    system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    assert has_display(system)
+    monkeypatch.setenv("SSH_CONNECTION", "192.0.2.7 50000 192.0.2.1 22")
+    assert not has_display(system)
+
+
 def test_a_stale_display_leads_to_the_terminal(data_dir: Path, names: dict[str, str]) -> None:
     result = hearth(data_dir, **names)
     assert chatted(result), (result.returncode, result.stderr)

@@ -33,6 +33,7 @@ def test_a_new_database_is_in_wal_mode_and_durable(database: Database) -> None:
     with database.read() as db:
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
         assert db.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert db.execute("PRAGMA fullfsync").fetchone()[0] == 1
         assert db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
 
 
