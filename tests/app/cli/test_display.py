@@ -63,7 +63,6 @@ for names in json.loads(sys.argv[1]):
 """
 
 
-@pytest.mark.parametrize("names", STALE[:3], ids=" ".join)
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_who_is_here_from_afar_gets_the_terminal(
     system: str, monkeypatch: pytest.MonkeyPatch
@@ -74,6 +73,7 @@ def test_who_is_here_from_afar_gets_the_terminal(
     assert not has_display(system)
 
 
+@pytest.mark.parametrize("names", STALE[:3], ids=" ".join)
 def test_a_stale_display_leads_to_the_terminal(data_dir: Path, names: dict[str, str]) -> None:
     result = hearth(data_dir, **names)
     assert chatted(result), (result.returncode, result.stderr)
