@@ -27,6 +27,8 @@ MACOS: Final[Mapping[bytes, int]] = {
 }
 """The pictures of an .icns by their type, and the pixels of each; 11 to 14 and 10 are for screens
 with two pixels for one. Source: the table of Apple's icon types."""
+GROUND: Final = "#b4440f"
+"""The colour of the drawing's own ground."""
 MARGIN: Final = 0.1
 """What stays free around the drawing on macOS, as with all icons there: a tenth at each side."""
 
@@ -86,10 +88,25 @@ def draw(size: int, margin: float = 0.0) -> tuple[bytes, bytes]:
     return bytes(buffer.data().data()), bytes(image.constBits())
 
 
+def draw_side(path: Path) -> None:
+    """Draw what stands at the side of the installer's last page, for twice the usual pixels."""
+    from PySide6.QtCore import QRectF
+    from PySide6.QtGui import QColor, QImage, QPainter
+    from PySide6.QtSvg import QSvgRenderer
+
+    image = QImage(328, 628, QImage.Format.Format_RGB888)
+    image.fill(QColor(GROUND))
+    painter = QPainter(image)
+    QSvgRenderer(str(DRAWING)).render(painter, QRectF(84, 214, 160, 160))
+    painter.end()
+    image.save(str(path), "BMP")
+
+
 def write(folder: Path) -> None:
-    """Write `hearth.ico` and `hearth.icns`."""
+    """Write `hearth.ico`, `hearth.icns`, and `side.bmp` for the installer of Windows."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "hearth.ico").write_bytes(ico({size: draw(size) for size in WINDOWS}))
+    draw_side(folder / "side.bmp")
     pngs = {size: draw(size, MARGIN)[0] for size in set(MACOS.values())}
     (folder / "hearth.icns").write_bytes(icns(pngs))
 

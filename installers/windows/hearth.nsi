@@ -3,6 +3,7 @@
 ;   PAYLOAD    the folder of the bundle            FILES the list of what lies at its top, an ini
 ;   KILOBYTES  what it takes on the disk           ICON  an .ico file
 ;   OUT        the installer to be written         SIGN  optional: a command that signs its last word
+;   SIDE       optional: a picture for the last page, a bitmap of 328 by 628
 ;
 ; Words on the command line:
 ;   /S             no window                       /D=FOLDER    where to; last, and without quotes
@@ -71,6 +72,9 @@ Var Mutex         ; held while this runs
 
 !define MUI_ICON "${ICON}"
 !define MUI_UNICON "${ICON}"
+!ifdef SIDE
+  !define MUI_WELCOMEFINISHPAGE_BITMAP "${SIDE}"
+!endif
 !define MUI_ABORTWARNING
 !define MUI_FINISHPAGE_RUN
 !define MUI_FINISHPAGE_RUN_FUNCTION StartHearth

@@ -41,12 +41,19 @@ def make_installer(bundle: Path, into: Path, version: str, seconds: int) -> Path
             subprocess.run(f'{sign} "{program}"', check=True)
     else:
         print(f"{SIGN} is not set: nothing is signed.", file=sys.stderr)
-    write_installer(bundle, work / "hearth.ico", made, version, sign)
+    write_installer(bundle, work / "hearth.ico", made, version, sign, work / "side.bmp")
     return made
 
 
-def write_installer(bundle: Path, icon: Path, made: Path, version: str, sign: str = "") -> None:
-    """Have NSIS write an installer. Raises BuildError."""
+def write_installer(
+    bundle: Path,
+    icon: Path,
+    made: Path,
+    version: str,
+    sign: str = "",
+    side: Path | None = None,
+) -> None:
+    """Have NSIS write an installer. side: a picture for its last page. Raises BuildError."""
     compiler = makensis()
     if compiler is None:
         raise BuildError(
@@ -69,6 +76,8 @@ def write_installer(bundle: Path, icon: Path, made: Path, version: str, sign: st
     }
     if sign:
         values["SIGN"] = sign
+    if side is not None:
+        values["SIDE"] = side
     # Every warning is an error: an installer is tried less often than it is changed.
     words = [f"-D{name}={value}" for name, value in values.items()]
     ended = subprocess.run(
