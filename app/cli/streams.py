@@ -58,19 +58,18 @@ def _take_orders() -> None:
 
     Source: Microsoft's documentation of SetConsoleMode and of virtual terminal sequences.
     """
-    if sys.platform != "win32":
-        return
-    import ctypes
+    if sys.platform == "win32":
+        import ctypes
 
-    kernel = ctypes.WinDLL("kernel32")
-    kernel.GetStdHandle.restype = ctypes.c_void_p
-    kernel.GetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32))
-    kernel.SetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
-    for number in (-11, -12):  # standard output and error
-        handle, mode = kernel.GetStdHandle(number), ctypes.c_uint32()
-        # A file, a pipe or nothing has no such mode.
-        if kernel.GetConsoleMode(handle, ctypes.byref(mode)):
-            kernel.SetConsoleMode(handle, mode.value | 0x0004)
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.GetStdHandle.restype = ctypes.c_void_p
+        kernel.GetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32))
+        kernel.SetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
+        for number in (-11, -12):  # standard output and error
+            handle, mode = kernel.GetStdHandle(number), ctypes.c_uint32()
+            # A file, a pipe or nothing has no such mode.
+            if kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+                kernel.SetConsoleMode(handle, mode.value | 0x0004)
 
 
 def _opened(place: int | str, mode: Literal["r", "w"]) -> TextIO:

@@ -9,7 +9,6 @@ NSActivityOptions.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from typing import Any, Final
 
@@ -17,9 +16,15 @@ _USER_INITIATED_ALLOWING_SLEEP: Final = 0x00FFFFFF & ~(1 << 20)
 
 
 def stay_awake() -> None:
-    """Begin an activity that lasts as long as the process; nothing elsewhere than on macOS."""
-    if sys.platform != "darwin":
-        return
+    """Stay awake as long as the process lasts; there is nothing to be done but on macOS."""
+    if sys.platform == "darwin":
+        _begin_activity()
+
+
+def _begin_activity() -> None:
+    """Begin an activity that is never ended, by messages to macOS' own classes."""
+    import ctypes
+
     ctypes.CDLL("/System/Library/Frameworks/Foundation.framework/Foundation")
     runtime = ctypes.CDLL("/usr/lib/libobjc.dylib")
     runtime.objc_getClass.restype = runtime.sel_registerName.restype = ctypes.c_void_p

@@ -63,13 +63,13 @@ class SystemMotion(QObject):
 
 
 def _windows_reduces() -> bool:
-    if sys.platform != "win32":
-        return False
-    import ctypes
+    if sys.platform == "win32":
+        import ctypes
 
-    animated = ctypes.c_int(1)
-    ctypes.WinDLL("user32").SystemParametersInfoW(0x1042, 0, ctypes.byref(animated), 0)
-    return not animated.value
+        animated = ctypes.c_int(1)
+        ctypes.WinDLL("user32").SystemParametersInfoW(0x1042, 0, ctypes.byref(animated), 0)
+        return not animated.value
+    return False
 
 
 def _address() -> DBusAddress:
