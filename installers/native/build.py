@@ -115,7 +115,9 @@ def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
     flags = portable_flags(vulkan=vulkan)
     for_others = [*flags, *places(work, vulkan=vulkan)]
     begin(work / "objects", [*for_others, HOOK.read_text(encoding="utf-8")])
-    shutil.rmtree(work / "wheel", ignore_errors=True)
+    # What llama-cpp-python has put there before would get into the wheel as well.
+    for old in (work / "wheel", work / "source" / "llama_cpp" / "lib"):
+        shutil.rmtree(old, ignore_errors=True)
     settings = {"MACOSX_DEPLOYMENT_TARGET": LEAST_MACOS} if sys.platform == "darwin" else {}
     hook = f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}"
     run.compile_wheel(work, PYTHON, [*for_others, hook], **settings)
@@ -130,6 +132,8 @@ def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
     made = wheels.finish(wheel, out, says, platform_tag(wheel, says["needs"]))
     kinds = [*says["processors"], *says["cards"]]
     run.say(f"{made.stat().st_size / 1e6:.1f} MB, for {', '.join(kinds)}.\n{floors(says['needs'])}")
+    if says["cards_need"] != says["needs"]:
+        run.say(f"Of the modules for graphics cards: {floors(says['cards_need'])}")
     return made
 
 
@@ -173,7 +177,11 @@ def begin(objects: Path, recipe: Sequence[str]) -> None:
 
 
 def described(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
-    """What a wheel says of itself, from the files in it."""
+    """What a wheel says of itself, from the files in it.
+
+    What the modules for cards need is told apart: where that is not, the processor still computes.
+    """
+    cards = {it: parts[it] for it in parts if any(f"ggml-{name}" in it for name in PACKS)}
     modules = [match for it in parts if (match := re.match(r"(?:lib)?ggml-(\w+)-?([\w.]*)\.", it))]
     version, source = wheels.pinned(run.NATIVE_LOCK)
     metal = {"metal"} if sys.platform == "darwin" and any("metal" in it for it in parts) else set()
@@ -184,7 +192,8 @@ def described(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
         "machine": platform.machine().lower(),
         "processors": sorted(it[2] for it in modules if it[1] == "cpu" and it[2]),
         "cards": sorted({it[1] for it in modules if it[1] in backends.NAMES[1:]} | metal),
-        "needs": needs(parts),
+        "needs": needs({it: parts[it] for it in parts if it not in cards}),
+        "cards_need": needs(cards) if cards else {},
         "flags": list(flags),
     }
 
