@@ -131,9 +131,8 @@ def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
     says = described(parts, flags)
     made = wheels.finish(wheel, out, says, platform_tag(wheel, says["needs"]))
     kinds = [*says["processors"], *says["cards"]]
-    run.say(f"{made.stat().st_size / 1e6:.1f} MB, for {', '.join(kinds)}.\n{floors(says['needs'])}")
-    if says["cards_need"] != says["needs"]:
-        run.say(f"Of the modules for graphics cards: {floors(says['cards_need'])}")
+    run.say(f"{made.stat().st_size / 1e6:.1f} MB, for {', '.join(kinds)}.")
+    run.say(f"It needs {floors(says['needs'])}; for cards {floors(says['cards_need'])}.")
     return made
 
 
@@ -212,9 +211,9 @@ def needs(parts: dict[str, bytes]) -> dict[str, str]:
 
 
 def floors(least: dict[str, str]) -> str:
-    return (
-        f"It needs {' and '.join(f'{it} {least[it]}' for it in least)} or newer." if least else ""
-    )
+    """What a system has to have, in words."""
+    said = " and ".join(f"{name} {version}" for name, version in least.items())
+    return f"{said} or newer" if said else "no more than every system has"
 
 
 def platform_tag(wheel: Path, least: dict[str, str]) -> str:
@@ -245,7 +244,7 @@ def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
     module = next(it for it in (objects / "bin").iterdir() if it.stem.endswith(f"ggml-{name}"))
     content = module.read_bytes()
     version, source = wheels.pinned(run.NATIVE_LOCK)
-    says = {
+    says: dict[str, Any] = {
         "module": module.name,
         "sha256": hashlib.sha256(content).hexdigest(),
         "llama_cpp_python": version,
@@ -263,7 +262,7 @@ def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
         for file, data in (("pack.json", json.dumps(says, indent=2)), (module.name, content)):
             archive.writestr(wheels.entry(f"{name}/{file}", 0o644), data, compresslevel=9)
     part.replace(made)
-    run.say(f"{made.stat().st_size / 1e6:.1f} MB. {floors(needs({module.name: content}))}")
+    run.say(f"{made.stat().st_size / 1e6:.1f} MB. It needs {floors(says['needs'])}.")
     return made
 
 
