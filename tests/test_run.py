@@ -18,6 +18,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import psutil
 import pytest
@@ -89,9 +90,9 @@ def llama_wheel(folder: Path, program: str) -> Path:
         return Path(str(wheel.filename))
 
 
-def portable_wheel(folder: Path, program: str = STAND_IN, **differs: object) -> Path:
+def portable_wheel(folder: Path, program: str = STAND_IN, **differs: Any) -> Path:
     """The same, made portable as build.py does, for the checkout's empty lock."""
-    says = {"llama_cpp_python": "", "source": "", "needs": {}}
+    says: dict[str, Any] = {"llama_cpp_python": "", "source": "", "needs": {}}
     system, machine = wheels.here().split()
     says |= {"system": system, "machine": machine} | differs
     with tempfile.TemporaryDirectory() as compiled:
@@ -303,7 +304,7 @@ def test_a_wheel_that_serves_no_more_is_said_and_compiled_instead(checkout: Path
     ],
 )
 def test_a_wheel_for_others_is_refused_and_nothing_is_chosen(
-    differs: dict[str, object], told: str, checkout: Path, tmp_path: Path
+    differs: dict[str, Any], told: str, checkout: Path, tmp_path: Path
 ) -> None:
     there = loaded(checkout)
     before = there.native_folder()
