@@ -23,6 +23,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(backends, "header_folders", lambda cache: [cache / "vulkan" / "include"])
     monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
     monkeypatch.setattr(run, "CACHE", tmp_path)
+    monkeypatch.setattr(run, "DIST", tmp_path / "dist")
     return tmp_path
 
 

@@ -446,11 +446,14 @@ def test_without_apt_the_names_are_printed_and_without_root_the_command(
         run.install_system_packages("g++", "Missing here: a C++ compiler.")
 
 
-def test_a_change_of_flags_is_another_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    light = run.native_folder()
-    assert light == run.native_folder()
-    monkeypatch.setattr(run, "native_flags", lambda: ["-DGGML_VULKAN=ON"])
-    assert run.native_folder() != light
+def test_a_change_of_flags_is_another_build(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = loaded(checkout)
+    light = there.native_folder()
+    assert light == there.native_folder()
+    monkeypatch.setattr(there, "native_flags", lambda: ["-DGGML_VULKAN=ON"])
+    assert there.native_folder() != light
 
 
 def test_every_check_runs_and_the_failed_ones_are_named(
