@@ -5,7 +5,7 @@
 
 The wheel goes into installers/dist, where run.py and the packages find it. It has a module for each
 kind of processor, of which llama.cpp takes the best when it starts, and one for Vulkan; on a Mac
-Metal is compiled in. It takes an hour on two cores; a build that was stopped goes on from there.
+Metal is compiled in. It takes half an hour on two cores; a build that was stopped goes on from there.
 
 A pack is the module for one kind of graphics cards, from the same source, as a ZIP file to unpack
 into the folder `engines/llamacpp/packs` of Hearth's data folder.
@@ -37,8 +37,10 @@ PYTHON = ENVIRONMENT / run.BIN.name / run.PYTHON.name
 HOOK = Path(__file__).with_name("portable.cmake")
 PACKS = ("cuda", "vulkan")
 LEAST_MACOS = "14.0"
-TOOLS = "On Debian and Ubuntu, `bash installers/vulkan/build.sh --tools` gets what is missing; "
-TOOLS += "elsewhere install the Vulkan SDK. Or leave Vulkan out: --without-vulkan"
+TOOLS = (
+    "On Debian and Ubuntu, `bash installers/vulkan/build.sh --tools` gets what is missing; "
+    "elsewhere install the Vulkan SDK. Or leave Vulkan out: --without-vulkan"
+)
 ALONE = """
     -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
     -DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON -DGGML_BACKEND_DL=ON -DGGML_NATIVE=OFF -DGGML_CPU=OFF
@@ -226,22 +228,8 @@ def platform_tag(wheel: Path, least: dict[str, str]) -> str:
 
 def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
     """Compile the module of one back end alone, and put it into a ZIP file with its manifest."""
-    objects, llama = work / name, work / "source" / "vendor" / "llama.cpp"
-    flags = [*ALONE, f"-DGGML_{name.upper()}=ON", *places(work, vulkan=name == "vulkan")]
-    if sys.platform == "linux":
-        flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]
-    if name == "cuda":
-        compiler = Path(backends.nvcc() or "nvcc").as_posix()
-        flags.append(f"-DCMAKE_CUDA_COMPILER={compiler}")
-        flags += [f"-DCMAKE_CUDA_ARCHITECTURES={cards}"] if cards else []
-    begin(objects, flags)
-    cmake = str(PYTHON.with_name(f"cmake{run.EXE}"))
-    path = os.pathsep.join([str(PYTHON.parent), os.environ["PATH"]])
-    configure = [cmake, "-G", "Ninja", "-S", str(llama), "-B", str(objects), *flags]
-    run.run("Setting the build up", configure, PATH=path)
-    build = [cmake, "--build", str(objects), "--target", f"ggml-{name}", "-j", run.parallel_jobs()]
-    run.run(f"Compiling the module for {name}", build, PATH=path)
-    module = next(it for it in (objects / "bin").iterdir() if it.stem.endswith(f"ggml-{name}"))
+    llama = work / "source" / "vendor" / "llama.cpp"
+    module = compile_module(name, cards, work, llama)
     content = module.read_bytes()
     version, source = wheels.pinned(run.NATIVE_LOCK)
     says: dict[str, Any] = {
@@ -264,6 +252,26 @@ def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
     part.replace(made)
     run.say(f"{made.stat().st_size / 1e6:.1f} MB. It needs {floors(says['needs'])}.")
     return made
+
+
+def compile_module(name: str, cards: str, work: Path, llama: Path) -> Path:
+    """Compile a module, with what of ggml it is linked to, and nothing else."""
+    objects = work / name
+    flags = [*ALONE, f"-DGGML_{name.upper()}=ON", *places(work, vulkan=name == "vulkan")]
+    if sys.platform == "linux":
+        flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]
+    if name == "cuda":
+        compiler = Path(backends.nvcc() or "nvcc").as_posix()
+        flags.append(f"-DCMAKE_CUDA_COMPILER={compiler}")
+        flags += [f"-DCMAKE_CUDA_ARCHITECTURES={cards}"] if cards else []
+    begin(objects, flags)
+    cmake = str(PYTHON.with_name(f"cmake{run.EXE}"))
+    path = os.pathsep.join([str(PYTHON.parent), os.environ["PATH"]])
+    configure = [cmake, "-G", "Ninja", "-S", str(llama), "-B", str(objects), *flags]
+    run.run("Setting the build up", configure, PATH=path)
+    build = [cmake, "--build", str(objects), "--target", f"ggml-{name}", "-j", run.parallel_jobs()]
+    run.run(f"Compiling the module for {name}", build, PATH=path)
+    return next(it for it in (objects / "bin").iterdir() if it.stem.endswith(f"ggml-{name}"))
 
 
 def llama_version(llama: Path) -> str:
