@@ -5,7 +5,7 @@
 
 The wheel goes into installers/dist, where run.py and the packages find it. It has a module for each
 kind of processor, of which llama.cpp takes the best when it starts, and one for Vulkan; on a Mac
-Metal is compiled in. It takes half an hour on two cores; a build that was stopped goes on from there.
+Metal is compiled in. It takes half an hour on two cores; one that was stopped goes on from there.
 
 A pack is the module for one kind of graphics cards, from the same source, as a ZIP file to unpack
 into the folder `engines/llamacpp/packs` of Hearth's data folder.
