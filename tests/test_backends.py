@@ -23,6 +23,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(backends, "header_folders", lambda cache: [cache / "vulkan" / "include"])
     monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
     monkeypatch.setattr(run, "CACHE", tmp_path)
+    monkeypatch.setattr(run, "DIST", tmp_path / "dist")
     return tmp_path
 
 
@@ -143,8 +144,19 @@ def test_headers_that_are_too_old_are_named(bare: Path, monkeypatch: pytest.Monk
 def test_the_newest_headers_are_built_with(bare: Path) -> None:
     headers(bare, NEW)
     folder = bare / "vulkan" / "include"
-    assert backends.places("vulkan", bare) == [f"-DVulkan_INCLUDE_DIR={folder.as_posix()}"]
+    assert f"-DVulkan_INCLUDE_DIR={folder.as_posix()}" in backends.places("vulkan", bare)
     assert backends.header_version(folder) == NEW
+
+
+def test_a_shader_compiler_that_was_unpacked_goes_before_the_system_s(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools(monkeypatch, "glslc")
+    assert backends.glslc(bare) == "/bin/glslc"
+    own = bare / "vulkan" / "bin" / "glslc"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert f"-DVulkan_GLSLC_EXECUTABLE={own.as_posix()}" in backends.places("vulkan", bare)
 
 
 def test_a_module_is_never_made_for_one_processor_alone(monkeypatch: pytest.MonkeyPatch) -> None:

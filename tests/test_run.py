@@ -18,6 +18,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import psutil
 import pytest
@@ -89,9 +90,9 @@ def llama_wheel(folder: Path, program: str) -> Path:
         return Path(str(wheel.filename))
 
 
-def portable_wheel(folder: Path, program: str = STAND_IN, **differs: object) -> Path:
+def portable_wheel(folder: Path, program: str = STAND_IN, **differs: Any) -> Path:
     """The same, made portable as build.py does, for the checkout's empty lock."""
-    says = {"llama_cpp_python": "", "source": "", "needs": {}}
+    says: dict[str, Any] = {"llama_cpp_python": "", "source": "", "needs": {}}
     system, machine = wheels.here().split()
     says |= {"system": system, "machine": machine} | differs
     with tempfile.TemporaryDirectory() as compiled:
@@ -303,7 +304,7 @@ def test_a_wheel_that_serves_no_more_is_said_and_compiled_instead(checkout: Path
     ],
 )
 def test_a_wheel_for_others_is_refused_and_nothing_is_chosen(
-    differs: dict[str, object], told: str, checkout: Path, tmp_path: Path
+    differs: dict[str, Any], told: str, checkout: Path, tmp_path: Path
 ) -> None:
     there = loaded(checkout)
     before = there.native_folder()
@@ -445,11 +446,14 @@ def test_without_apt_the_names_are_printed_and_without_root_the_command(
         run.install_system_packages("g++", "Missing here: a C++ compiler.")
 
 
-def test_a_change_of_flags_is_another_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    light = run.native_folder()
-    assert light == run.native_folder()
-    monkeypatch.setattr(run, "native_flags", lambda: ["-DGGML_VULKAN=ON"])
-    assert run.native_folder() != light
+def test_a_change_of_flags_is_another_build(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = loaded(checkout)
+    light = there.native_folder()
+    assert light == there.native_folder()
+    monkeypatch.setattr(there, "native_flags", lambda: ["-DGGML_VULKAN=ON"])
+    assert there.native_folder() != light
 
 
 def test_every_check_runs_and_the_failed_ones_are_named(

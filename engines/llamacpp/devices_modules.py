@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_MODULE: Final = re.compile(r"(?:lib)?ggml-([a-z]+)(?:-\w+)?\.(?:so|dll|dylib)")
+_MODULE: Final = re.compile(r"(?:lib)?ggml-([a-z]+)(?:-[\w.]+)?\.(?:so|dll|dylib)")
 _CARDS: Final = ("cuda", "hip", "metal", "vulkan")
 """The back ends for cards; where two reach one card, the first is better."""
 

@@ -88,7 +88,7 @@ def lack(name: str, cache: Path) -> str:
     if name == "metal":
         return "" if sys.platform == "darwin" else "This is no Mac."
     if name == "vulkan":
-        if not shutil.which("glslc"):
+        if not glslc(cache):
             return "Vulkan's shader compiler, glslc, is not here."
         found = max((header_version(folder) for folder in header_folders(cache)), default=0)
         if found < LEAST_HEADER:
@@ -98,6 +98,12 @@ def lack(name: str, cache: Path) -> str:
 
 def nvcc() -> str | None:
     return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+
+def glslc(cache: Path) -> str | None:
+    """Vulkan's shader compiler: the one that was unpacked for this build alone comes first."""
+    own = cache / "vulkan" / "bin" / "glslc"
+    return own.as_posix() if own.exists() else shutil.which("glslc")
 
 
 def header_folders(cache: Path) -> list[Path]:
@@ -138,7 +144,8 @@ def places(name: str, cache: Path) -> list[str]:
     """More of CMake's flags: where things are on this computer."""
     if name == "vulkan":
         newest = max(header_folders(cache), key=header_version)
-        return [f"-DVulkan_INCLUDE_DIR={newest.as_posix()}"]
+        compiler = [f"-DVulkan_GLSLC_EXECUTABLE={glslc(cache)}"]
+        return [f"-DVulkan_INCLUDE_DIR={newest.as_posix()}", *compiler]
     if name == "cuda":
         # For the cards that are here; without one, for all that the toolkit knows, which is slow.
         here = ["-DCMAKE_CUDA_ARCHITECTURES=native"] if shutil.which("nvidia-smi") else []

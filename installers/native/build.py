@@ -5,7 +5,7 @@
 
 The wheel goes into installers/dist, where run.py and the packages find it. It has a module for each
 kind of processor, of which llama.cpp takes the best when it starts, and one for Vulkan; on a Mac
-Metal is compiled in. It takes an hour on two cores; a build that was stopped goes on from there.
+Metal is compiled in. It takes half an hour on two cores; one that was stopped goes on from there.
 
 A pack is the module for one kind of graphics cards, from the same source, as a ZIP file to unpack
 into the folder `engines/llamacpp/packs` of Hearth's data folder.
@@ -37,8 +37,10 @@ PYTHON = ENVIRONMENT / run.BIN.name / run.PYTHON.name
 HOOK = Path(__file__).with_name("portable.cmake")
 PACKS = ("cuda", "vulkan")
 LEAST_MACOS = "14.0"
-TOOLS = "On Debian and Ubuntu, `bash installers/vulkan/build.sh --tools` gets what is missing; "
-TOOLS += "elsewhere install the Vulkan SDK. Or leave Vulkan out: --without-vulkan"
+TOOLS = (
+    "On Debian and Ubuntu, `bash installers/vulkan/build.sh --tools` gets what is missing; "
+    "elsewhere install the Vulkan SDK. Or leave Vulkan out: --without-vulkan"
+)
 ALONE = """
     -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
     -DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON -DGGML_BACKEND_DL=ON -DGGML_NATIVE=OFF -DGGML_CPU=OFF
@@ -115,7 +117,9 @@ def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
     flags = portable_flags(vulkan=vulkan)
     for_others = [*flags, *places(work, vulkan=vulkan)]
     begin(work / "objects", [*for_others, HOOK.read_text(encoding="utf-8")])
-    shutil.rmtree(work / "wheel", ignore_errors=True)
+    # What llama-cpp-python has put there before would get into the wheel as well.
+    for old in (work / "wheel", work / "source" / "llama_cpp" / "lib"):
+        shutil.rmtree(old, ignore_errors=True)
     settings = {"MACOSX_DEPLOYMENT_TARGET": LEAST_MACOS} if sys.platform == "darwin" else {}
     hook = f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}"
     run.compile_wheel(work, PYTHON, [*for_others, hook], **settings)
@@ -129,7 +133,8 @@ def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
     says = described(parts, flags)
     made = wheels.finish(wheel, out, says, platform_tag(wheel, says["needs"]))
     kinds = [*says["processors"], *says["cards"]]
-    run.say(f"{made.stat().st_size / 1e6:.1f} MB, for {', '.join(kinds)}.\n{floors(says['needs'])}")
+    run.say(f"{made.stat().st_size / 1e6:.1f} MB, for {', '.join(kinds)}.")
+    run.say(f"It needs {floors(says['needs'])}; for cards {floors(says['cards_need'])}.")
     return made
 
 
@@ -173,7 +178,11 @@ def begin(objects: Path, recipe: Sequence[str]) -> None:
 
 
 def described(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
-    """What a wheel says of itself, from the files in it."""
+    """What a wheel says of itself, from the files in it.
+
+    What the modules for cards need is told apart: where that is not, the processor still computes.
+    """
+    cards = {it: parts[it] for it in parts if any(f"ggml-{name}" in it for name in PACKS)}
     modules = [match for it in parts if (match := re.match(r"(?:lib)?ggml-(\w+)-?([\w.]*)\.", it))]
     version, source = wheels.pinned(run.NATIVE_LOCK)
     metal = {"metal"} if sys.platform == "darwin" and any("metal" in it for it in parts) else set()
@@ -184,7 +193,8 @@ def described(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
         "machine": platform.machine().lower(),
         "processors": sorted(it[2] for it in modules if it[1] == "cpu" and it[2]),
         "cards": sorted({it[1] for it in modules if it[1] in backends.NAMES[1:]} | metal),
-        "needs": needs(parts),
+        "needs": needs({it: parts[it] for it in parts if it not in cards}),
+        "cards_need": needs(cards) if cards else {},
         "flags": list(flags),
     }
 
@@ -203,9 +213,9 @@ def needs(parts: dict[str, bytes]) -> dict[str, str]:
 
 
 def floors(least: dict[str, str]) -> str:
-    return (
-        f"It needs {' and '.join(f'{it} {least[it]}' for it in least)} or newer." if least else ""
-    )
+    """What a system has to have, in words."""
+    said = " and ".join(f"{name} {version}" for name, version in least.items())
+    return f"{said} or newer" if said else "no more than every system has"
 
 
 def platform_tag(wheel: Path, least: dict[str, str]) -> str:
@@ -218,25 +228,11 @@ def platform_tag(wheel: Path, least: dict[str, str]) -> str:
 
 def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
     """Compile the module of one back end alone, and put it into a ZIP file with its manifest."""
-    objects, llama = work / name, work / "source" / "vendor" / "llama.cpp"
-    flags = [*ALONE, f"-DGGML_{name.upper()}=ON", *places(work, vulkan=name == "vulkan")]
-    if sys.platform == "linux":
-        flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]
-    if name == "cuda":
-        compiler = Path(backends.nvcc() or "nvcc").as_posix()
-        flags.append(f"-DCMAKE_CUDA_COMPILER={compiler}")
-        flags += [f"-DCMAKE_CUDA_ARCHITECTURES={cards}"] if cards else []
-    begin(objects, flags)
-    cmake = str(PYTHON.with_name(f"cmake{run.EXE}"))
-    path = os.pathsep.join([str(PYTHON.parent), os.environ["PATH"]])
-    configure = [cmake, "-G", "Ninja", "-S", str(llama), "-B", str(objects), *flags]
-    run.run("Setting the build up", configure, PATH=path)
-    build = [cmake, "--build", str(objects), "--target", f"ggml-{name}", "-j", run.parallel_jobs()]
-    run.run(f"Compiling the module for {name}", build, PATH=path)
-    module = next(it for it in (objects / "bin").iterdir() if it.stem.endswith(f"ggml-{name}"))
+    llama = work / "source" / "vendor" / "llama.cpp"
+    module = compile_module(name, cards, work, llama)
     content = module.read_bytes()
     version, source = wheels.pinned(run.NATIVE_LOCK)
-    says = {
+    says: dict[str, Any] = {
         "module": module.name,
         "sha256": hashlib.sha256(content).hexdigest(),
         "llama_cpp_python": version,
@@ -254,8 +250,28 @@ def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
         for file, data in (("pack.json", json.dumps(says, indent=2)), (module.name, content)):
             archive.writestr(wheels.entry(f"{name}/{file}", 0o644), data, compresslevel=9)
     part.replace(made)
-    run.say(f"{made.stat().st_size / 1e6:.1f} MB. {floors(needs({module.name: content}))}")
+    run.say(f"{made.stat().st_size / 1e6:.1f} MB. It needs {floors(says['needs'])}.")
     return made
+
+
+def compile_module(name: str, cards: str, work: Path, llama: Path) -> Path:
+    """Compile a module, with what of ggml it is linked to, and nothing else."""
+    objects = work / name
+    flags = [*ALONE, f"-DGGML_{name.upper()}=ON", *places(work, vulkan=name == "vulkan")]
+    if sys.platform == "linux":
+        flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]
+    if name == "cuda":
+        compiler = Path(backends.nvcc() or "nvcc").as_posix()
+        flags.append(f"-DCMAKE_CUDA_COMPILER={compiler}")
+        flags += [f"-DCMAKE_CUDA_ARCHITECTURES={cards}"] if cards else []
+    begin(objects, flags)
+    cmake = str(PYTHON.with_name(f"cmake{run.EXE}"))
+    path = os.pathsep.join([str(PYTHON.parent), os.environ["PATH"]])
+    configure = [cmake, "-G", "Ninja", "-S", str(llama), "-B", str(objects), *flags]
+    run.run("Setting the build up", configure, PATH=path)
+    build = [cmake, "--build", str(objects), "--target", f"ggml-{name}", "-j", run.parallel_jobs()]
+    run.run(f"Compiling the module for {name}", build, PATH=path)
+    return next(it for it in (objects / "bin").iterdir() if it.stem.endswith(f"ggml-{name}"))
 
 
 def llama_version(llama: Path) -> str:

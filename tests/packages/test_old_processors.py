@@ -1,6 +1,6 @@
 """The portable wheel starts on processors of 2008 to 2013, emulated, and writes the same on each.
 
-Needs qemu-user, and the wheel that installers/native/build.py has made. Takes two minutes.
+Needs qemu-user, and the wheel that installers/native/build.py has made. Takes half a minute.
 """
 
 from __future__ import annotations

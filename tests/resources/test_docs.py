@@ -71,6 +71,8 @@ def of_run(words: list[str]) -> Iterator[list[str]]:
     if words[:1] == ["--backend"]:
         assert words[1] in {"auto", *backends.NAMES}, words
         words = words[2:]
+    if words[:1] == ["--wheel"]:
+        words = words[2:]
     if words[:1] == ["test"]:
         options = {word for word in words if word.startswith("--")}
         assert options <= {"--vllm", "--real", *_PYTEST}, words

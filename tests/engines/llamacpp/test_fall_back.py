@@ -9,7 +9,7 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, ModelRefused, NotEnoughMemory
 from engines.llamacpp import engine as engine_module
-from engines.llamacpp.devices_modules import Modules, modules_in
+from engines.llamacpp.devices_modules import Modules, card_of, modules_in
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
@@ -82,6 +82,27 @@ class TestModules:
         assert modules_in(tmp_path) == Modules(
             None, (tmp_path / "libggml-cuda.so", tmp_path / "libggml-vulkan.so")
         )
+
+    @pytest.mark.parametrize(
+        ("file", "card"),
+        [
+            ("libggml-vulkan.so", "vulkan"),
+            ("ggml-cuda.dll", "cuda"),
+            ("libggml-cpu-armv8.2_1.so", None),
+            ("libggml-base.so", None),
+            ("libvulkan.so.1", None),
+        ],
+    )
+    def test_a_module_for_cards_is_known_by_its_name(self, file: str, card: str | None) -> None:
+        assert card_of(Path(file)) == card
+
+    def test_those_for_processors_may_have_a_dot_in_their_names(self, tmp_path: Path) -> None:
+        """As llama.cpp's for ARM have."""
+        real = modules_in(Path(load_native().api._base_path)).processor
+        assert real is not None
+        copy = tmp_path / "libggml-cpu-armv8.2_1.so"
+        copy.write_bytes(real.read_bytes())
+        assert modules_in(tmp_path).processor == copy
 
     def test_one_for_the_processor_is_loaded_as_it_is(self) -> None:
         folder = Path(load_native().api._base_path)

@@ -11,6 +11,7 @@ import sys
 from ctypes.util import find_library
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ OURS = LibraryVersion(native.BINDINGS_VERSION, native.LIBRARY_VERSION.decode(), 
 MODULE = "libggml-vulkan.so"
 
 
-def pack(folder: Path, content: bytes = b"compiled", **differs: object) -> Path:
+def pack(folder: Path, content: bytes = b"compiled", **differs: Any) -> Path:
     """A pack as installers/native/build.py makes it, but for its module's content."""
     place = folder / "vulkan"
     place.mkdir(parents=True)
@@ -76,7 +77,7 @@ def test_one_for_this_library_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_another_is_refused_with_what_why_and_what_to_do(
-    differs: dict[str, object], why: str, tmp_path: Path
+    differs: dict[str, Any], why: str, tmp_path: Path
 ) -> None:
     place = pack(tmp_path, **differs)
     (refused,) = packs_in(tmp_path, OURS).refused
