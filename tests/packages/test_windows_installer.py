@@ -18,6 +18,7 @@ from installers.windows import packages
 pytestmark = [
     pytest.mark.packages,
     pytest.mark.timeout(600),
+    pytest.mark.skipif("HEARTH_PACKAGES" not in os.environ, reason="run.py test --packages"),
     pytest.mark.skipif(
         packages.makensis() is None, reason="NSIS is not installed: the package “nsis” has it"
     ),
