@@ -29,9 +29,11 @@ ip link set away up
 ip address add 192.0.2.1/24 dev away
 ip route add default via 192.0.2.2
 echo ready
-exec cat
+cat
+exit
 """
-"""Makes a root ready, and holds it so until its own standard input ends.
+"""Makes a root ready, and holds it so until its own standard input ends. The shell stays while
+`cat` waits, as it takes leave of whatever ends in the root after its parent.
 
 The network is dead: there is a way out of it, as on a computer at home, but nobody is there to take
 what is sent, so that the kernel drops and counts it. Its addresses are those kept for examples.

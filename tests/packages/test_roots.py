@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +85,15 @@ def test_what_is_sent_to_anywhere_is_counted_and_arrives_nowhere(root: Root) -> 
     assert root.packets_sent() == before + 1
     root.run("bash", "-c", "echo > /dev/udp/127.0.0.1/53")
     assert root.packets_sent() == before + 1, "loopback is not anywhere"
+
+
+def test_who_ends_after_its_parent_is_not_left_as_a_zombie(root: Root) -> None:
+    root.run("sh", "-c", "setsid sleep 0.1 >/dev/null 2>&1 &")
+    deadline = time.monotonic() + 30
+    while root.processes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert "Z" not in root.run("sh", "-c", "cut -d' ' -f3 /proc/[0-9]*/stat").stdout
 
 
 def test_what_still_runs_ends_with_the_root(tmp_path: Path) -> None:
