@@ -1,7 +1,10 @@
 """Set Hearth up in this folder, if that is not done yet, and start it.
 
-    python3 run.py [--backend auto|cpu|vulkan|metal|cuda] [arguments of hearth]
+    python3 run.py [--backend auto|cpu|vulkan|metal|cuda | --wheel PATH] [arguments of hearth]
     python3 run.py test [--vllm | --real | --packages] [arguments of pytest]
+
+llama.cpp is compiled for the back end, unless a wheel of it that installers/native/build.py has
+made is named or lies in installers/dist.
 
 Standard library only, in words that an old Python can still read and refuse. All that it makes is
 in two folders that may be deleted at any time: `.venv`, the Python environment, and `.cache`, the
@@ -34,7 +37,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from installers.native import backends
+from installers.native import backends, wheels
 from installers.native.telling import remedy, report, step_of
 
 ROOT = Path(__file__).resolve().parent
@@ -44,7 +47,8 @@ STAMP = VENV / "hearth-setup"
 CACHE = ROOT / ".cache"
 LOG = CACHE / "setup.log"
 LOCKS = ROOT / "installers" / "lock"
-PACKED = ROOT / "installers" / "dist"
+NATIVE_LOCK = LOCKS / "native.txt"
+DIST = ROOT / "installers" / "dist"
 HOOK = ROOT / "installers" / "native" / "light.cmake"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 EXE = ".exe" if os.name == "nt" else ""
@@ -83,15 +87,18 @@ class SetupError(Exception):
 
 
 def main() -> int:
-    backend, arguments = backends.chosen(sys.argv[1:])
+    backend, words = backends.chosen("--backend", sys.argv[1:])
+    wheel, arguments = backends.chosen("--wheel", words)
     testing = arguments[:1] == ["test"]
     try:
         if backend is not None:
             choose(backend)
+        if wheel is not None:
+            take(Path(wheel).expanduser())
         prepare(testing)
     except (SetupError, OSError) as error:
         advice = "" if isinstance(error, SetupError) else f"\n{remedy(str(error))}"
-        if backends.kept(CACHE) != backends.USUAL:
+        if backends.kept(CACHE) != backends.USUAL or offered():
             advice += f"\nBack to what worked before: run.py --backend {backends.USUAL}"
         say(f"\nHearth is not set up.\n{error}{advice}")
         return 1
@@ -213,12 +220,12 @@ def run_package_tests(arguments: Sequence[str]) -> int:
             install_system_packages("debootstrap iproute2 x11-utils xvfb", lack)
         except SetupError as error:
             say(f"{error}\nWhat needs them is left out.")
-    missing = [name for name, files in PACKAGES.items() if not any(PACKED.glob(files))]
+    missing = [name for name, files in PACKAGES.items() if not any(DIST.glob(files))]
     build = [sys.executable, str(ROOT / "installers" / "build.py"), *missing]
     if missing and subprocess.run(build, cwd=ROOT, check=False).returncode:
         return 1
     command = [str(BIN / f"pytest{EXE}"), "-m", "packages", *arguments]
-    place = {"HEARTH_PACKAGES": str(PACKED)}
+    place = {"HEARTH_PACKAGES": str(DIST)}
     return subprocess.run(command, cwd=ROOT, env=test_environment() | place, check=False).returncode
 
 
@@ -243,6 +250,35 @@ def choose(name: str) -> None:
     if lack:
         raise SetupError(f"{lack} {backends.GET[name]}")
     backends.keep(CACHE, name)
+    wheels.keep(CACHE, "")
+
+
+def take(wheel: Path) -> None:
+    """Install this wheel of llama.cpp from now on. Raises SetupError if it does not serve here."""
+    lack = wheels.unfit(wheel, NATIVE_LOCK)
+    if lack:
+        raise SetupError(f"{lack}\n{wheels.GET.format(backends.USUAL)}")
+    folder = folder_of(wheel)
+    if not folder.exists():
+        wheels.put(wheel, folder)
+    wheels.keep(CACHE, folder.name)
+    backends.keep(CACHE, "")
+
+
+def offered() -> Path | None:
+    """The wheel that is installed instead of compiling: the one that was named, or is in DIST.
+
+    Whoever has named a back end last has it compiled.
+    """
+    return next((it for it in candidates() if not wheels.unfit(it, NATIVE_LOCK)), None)
+
+
+def candidates() -> list[Path]:
+    """The wheels that might be installed: after a change of the lock one may serve no more."""
+    named = wheels.kept(CACHE)
+    if named:
+        return [named]
+    return [] if backends.named(CACHE) else wheels.in_folder(DIST)
 
 
 def prepare(testing: bool) -> None:
@@ -280,7 +316,9 @@ def prepare(testing: bool) -> None:
 def digest(*locks: str) -> str:
     """All that decides what the environment holds, as one word."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    facts = [str(ROOT), sys.version_info[:2], all_flags(), project]
+    wheel = offered()
+    native = wheels.key(wheel) if wheel else all_flags()
+    facts = [str(ROOT), sys.version_info[:2], native, project]
     content = repr(facts).encode() + b"".join((LOCKS / lock).read_bytes() for lock in locks)
     return hashlib.sha256(content).hexdigest()
 
@@ -300,13 +338,11 @@ def make_environment() -> None:
     if VENV.exists() and not STAMP.exists() and any(VENV.iterdir()):
         raise SetupError(f"{VENV} was not made by run.py: move it away and run this again.")
     say(f"Setting Hearth up in {ROOT}; this is done once.")
-    built, lack = native_folder(), {}
-    if not importlib.util.find_spec("ensurepip"):  # Debian keeps it in a package of its own
-        lack["Python's venv module"] = "python{}.{}-venv".format(*sys.version_info)
-    if sys.platform == "linux" and not (built.exists() or any(map(shutil.which, COMPILERS))):
-        lack["a C++ compiler"] = "g++"
-    if lack:
-        install_system_packages(" ".join(lack.values()), f"Missing here: {', '.join(lack)}.")
+    built, wheel = native_folder(), offered()
+    compiling = not (wheel or built.exists())
+    for candidate in candidates() if compiling else ():
+        say(f"{wheels.unfit(candidate, NATIVE_LOCK)} So llama.cpp is compiled.")
+    require_tools(compiling=compiling)
     if VENV.exists():
         old = CACHE / "old"
         shutil.rmtree(old, ignore_errors=True)
@@ -317,8 +353,10 @@ def make_environment() -> None:
     run("Making a Python environment", [sys.executable, "-m", "venv", str(VENV)])
     locks = [str(LOCKS / "app.txt"), "-r", str(LOCKS / "build.txt")]
     pip("Getting packages", *LOCKED, *locks)
-    if not built.exists():
+    if compiling:
         build_native(built)
+    elif wheel and not built.exists():
+        wheels.put(wheel, built)
     pip("Installing Hearth", *LOCAL, "-e", str(ROOT), str(next(built.glob("*.whl"))))
     if sys.platform == "linux" and not qt_works():
         try:
@@ -328,12 +366,23 @@ def make_environment() -> None:
     say("Hearth is set up.")
 
 
+def require_tools(*, compiling: bool) -> None:
+    """Get what makes a Python environment and compiles; raises SetupError if it cannot be had."""
+    lack = {}
+    if not importlib.util.find_spec("ensurepip"):  # Debian keeps it in a package of its own
+        lack["Python's venv module"] = "python{}.{}-venv".format(*sys.version_info)
+    if sys.platform == "linux" and compiling and not any(map(shutil.which, COMPILERS)):
+        lack["a C++ compiler"] = "g++"
+    if lack:
+        install_system_packages(" ".join(lack.values()), f"Missing here: {', '.join(lack)}.")
+
+
 def llama_is_whole() -> bool:
-    """Whether llama-cpp-python lies in the environment as it was compiled here, file by file.
+    """Whether llama-cpp-python lies in the environment as its wheel here has it, file by file.
 
     Another pip may have put a newer one over it, which Hearth does not load, or a full disk may
-    have cut it off. Only sizes are compared: that takes a millisecond. Without what was compiled
-    there is nothing to compare with, and nothing to put back.
+    have cut it off. Only sizes are compared: that takes a millisecond. Without the wheel there is
+    nothing to compare with, and nothing to put back.
     """
     wheel = next(native_folder().glob("*.whl"), None)
     if wheel is None:
@@ -349,7 +398,7 @@ def llama_is_whole() -> bool:
 
 
 def put_llama_back() -> None:
-    """Install what was compiled here over what lies there now.
+    """Install the wheel that is kept here over what lies there now.
 
     Hearth starts in any case: chats can be read without it.
     """
@@ -407,16 +456,8 @@ def native_flags() -> list[str]:
 
     With AVX2 the build runs on any processor that has it; without, on this kind alone.
     """
-    return [
-        f"-DGGML_NATIVE={'OFF' if backends.processor() == 'avx2' else 'ON'}",
-        "-DLLAVA_BUILD=ON",
-        "-DLLAMA_OPENSSL=OFF",
-        "-DLLAMA_BUILD_COMMIT=unknown",
-        "-DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON",
-        "-DCMAKE_INSTALL_LIBDIR=llama_cpp/lib",
-        "-DCMAKE_INSTALL_BINDIR=llama_cpp/lib",
-        "-DCMAKE_INSTALL_INCLUDEDIR=llama_cpp/include",
-    ]
+    native = "OFF" if backends.processor() == "avx2" else "ON"
+    return [f"-DGGML_NATIVE={native}", *backends.COMMON]
 
 
 def all_flags() -> list[str]:
@@ -425,38 +466,54 @@ def all_flags() -> list[str]:
 
 
 def native_folder() -> Path:
-    """Where the llama-cpp-python compiled for this lock, these flags and this processor lies."""
+    """Where the wheel of llama-cpp-python for this environment lies, once it does.
+
+    It is one that is offered, or the one compiled for this lock, these flags and this processor.
+    """
+    wheel = offered()
+    if wheel:
+        return folder_of(wheel)
     recipe = "\n".join([sys.platform, platform.machine(), backends.processor(), *all_flags()])
-    content = (LOCKS / "native.txt").read_bytes() + HOOK.read_bytes() + recipe.encode()
+    content = NATIVE_LOCK.read_bytes() + HOOK.read_bytes() + recipe.encode()
     return CACHE / f"llama-{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def folder_of(wheel: Path) -> Path:
+    """Where the copy of a wheel that is offered lies."""
+    return CACHE / f"llama-{wheels.key(wheel)}"
 
 
 def build_native(built: Path) -> None:
     """Compile beside `built`, where a later run goes on if this one is killed; then move it."""
     work = built.with_suffix(".part")
-    source, wheel = work / "source", work / "wheel"
-    if not source.exists():
+    flags = [*all_flags(), *backends.places(backends.kept(CACHE), CACHE)]
+    fetch_source(work, PYTHON)
+    compile_wheel(work, PYTHON, [*flags, f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}"])
+    (work / "wheel").replace(built)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def fetch_source(work: Path, python: Path) -> None:
+    """Unpack the pinned source as `source` in a folder, whose other contents go."""
+    if not (work / "source").exists():
         shutil.rmtree(work, ignore_errors=True)
         fetch = "download --no-deps --no-binary=:all: --no-build-isolation --require-hashes -r"
-        lock = str(LOCKS / "native.txt")
-        pip("Fetching llama.cpp's source", *fetch.split(), lock, "-d", str(work))
+        words = [*fetch.split(), str(NATIVE_LOCK), "-d", str(work)]
+        pip("Fetching llama.cpp's source", *words, python=python)
         shutil.unpack_archive(next(work.glob("*.tar.gz")), work / "unpacked")
-        next((work / "unpacked").iterdir()).replace(source)
-    settings = {
-        "CMAKE_ARGS": shlex.join(
-            [
-                *all_flags(),
-                *backends.places(backends.kept(CACHE), CACHE),
-                f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}",
-            ]
-        ),
+        next((work / "unpacked").iterdir()).replace(work / "source")
+
+
+def compile_wheel(work: Path, python: Path, flags: Sequence[str], **settings: str) -> None:
+    """Compile the source in a folder into its `wheel`, going on from what `objects` there has."""
+    words = ["wheel", "-v", "--no-index", "--no-deps", "--no-build-isolation"]
+    settings |= {
+        "CMAKE_ARGS": shlex.join(flags),
         "CMAKE_BUILD_PARALLEL_LEVEL": parallel_jobs(),
         "SKBUILD_BUILD_DIR": str(work / "objects"),
     }
-    build = ["wheel", "-v", "--no-index", "--no-deps", "--no-build-isolation", "-w", str(wheel)]
-    pip("Compiling llama.cpp", *build, str(source), **settings)
-    wheel.replace(built)
-    shutil.rmtree(work, ignore_errors=True)
+    words += ["-w", str(work / "wheel"), str(work / "source")]
+    pip("Compiling llama.cpp", *words, python=python, **settings)
 
 
 def parallel_jobs() -> str:
@@ -468,8 +525,8 @@ def parallel_jobs() -> str:
     return os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(jobs)
 
 
-def pip(title: str, *words: str, **settings: str) -> None:
-    run(title, [str(PYTHON), "-I", "-m", "pip", *words], PIP_USER="0", **settings)
+def pip(title: str, *words: str, python: Path | None = None, **settings: str) -> None:
+    run(title, [str(python or PYTHON), "-I", "-m", "pip", *words], PIP_USER="0", **settings)
 
 
 def install_system_packages(packages: str, lack: str) -> None:

@@ -53,7 +53,7 @@ def headers(cache: Path, version: int) -> None:
 def test_it_stands_before_all_other_words(
     words: list[str], chosen: str | None, rest: list[str]
 ) -> None:
-    assert backends.chosen(words) == (chosen, rest)
+    assert backends.chosen("--backend", words) == (chosen, rest)
 
 
 def test_the_choice_is_kept_and_makes_another_build(bare: Path) -> None:
@@ -143,8 +143,19 @@ def test_headers_that_are_too_old_are_named(bare: Path, monkeypatch: pytest.Monk
 def test_the_newest_headers_are_built_with(bare: Path) -> None:
     headers(bare, NEW)
     folder = bare / "vulkan" / "include"
-    assert backends.places("vulkan", bare) == [f"-DVulkan_INCLUDE_DIR={folder.as_posix()}"]
+    assert f"-DVulkan_INCLUDE_DIR={folder.as_posix()}" in backends.places("vulkan", bare)
     assert backends.header_version(folder) == NEW
+
+
+def test_a_shader_compiler_that_was_unpacked_goes_before_the_system_s(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools(monkeypatch, "glslc")
+    assert backends.glslc(bare) == "/bin/glslc"
+    own = bare / "vulkan" / "bin" / "glslc"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert f"-DVulkan_GLSLC_EXECUTABLE={own.as_posix()}" in backends.places("vulkan", bare)
 
 
 def test_a_module_is_never_made_for_one_processor_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,22 +8,26 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import psutil
 import pytest
 
 import run
-from installers.native import telling
+from installers.native import backends, telling, wheels
 
 SCRIPT = Path(run.__file__)
+BUILD = SCRIPT.parent / "installers" / "native" / "build.py"
 
 BACKEND = '''
 """Installs a folder as `hearth`, as the real one does, without a package from anywhere."""
@@ -60,7 +64,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("app.txt", "build.txt", "test.txt", "native.txt"):
         (root / "installers" / "lock" / name).write_text("")
     (root / "installers" / "native" / "light.cmake").write_text("")
-    for helper in ("backends.py", "telling.py"):
+    for helper in ("backends.py", "telling.py", "wheels.py"):
         shutil.copy(
             SCRIPT.parent / "installers" / "native" / helper, root / "installers" / "native"
         )
@@ -69,15 +73,30 @@ def checkout(tmp_path: Path) -> Path:
     shutil.copy(SCRIPT, root)
     built = loaded(root).native_folder()
     built.mkdir(parents=True)
-    with zipfile.ZipFile(built / "llama_cpp_python-0.1-py3-none-any.whl", "w") as wheel:
-        about = "llama_cpp_python-0.1.dist-info"
-        wheel.writestr("llama_cpp.py", STAND_IN)
+    llama_wheel(built, STAND_IN)
+    return root
+
+
+def llama_wheel(folder: Path, program: str) -> Path:
+    """A wheel as pip makes it when llama.cpp is compiled, of a program instead."""
+    about = "llama_cpp_python-0.1.dist-info"
+    with zipfile.ZipFile(folder / "llama_cpp_python-0.1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("llama_cpp.py", program)
         wheel.writestr(
             f"{about}/METADATA", "Metadata-Version: 2.1\nName: llama_cpp_python\nVersion: 0.1\n"
         )
         wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         wheel.writestr(f"{about}/RECORD", "")
-    return root
+        return Path(str(wheel.filename))
+
+
+def portable_wheel(folder: Path, program: str = STAND_IN, **differs: Any) -> Path:
+    """The same, made portable as build.py does, for the checkout's empty lock."""
+    says: dict[str, Any] = {"llama_cpp_python": "", "source": "", "needs": {}}
+    system, machine = wheels.here().split()
+    says |= {"system": system, "machine": machine} | differs
+    with tempfile.TemporaryDirectory() as compiled:
+        return wheels.finish(llama_wheel(Path(compiled), program), folder, says, "any")
 
 
 def loaded(root: Path) -> ModuleType:
@@ -139,7 +158,7 @@ def test_it_needs_the_standard_library_only(script: Path) -> None:
             names = [node.module or ""]
         else:
             continue
-        beside = {"installers"} if script == SCRIPT else set()
+        beside = {SCRIPT: {"installers"}, BUILD: {"installers", "run"}}.get(script, set())
         assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names | beside
 
 
@@ -219,6 +238,107 @@ def test_a_llama_cpp_that_was_changed_is_put_back(checkout: Path) -> None:
     code, out, err = finish(launch(checkout))
     assert (code, out) == (7, "started\n")
     assert "Until then Hearth starts without it." in err
+
+
+COMPILED = ["started"]
+OFFERED = ["offered"]
+OTHER = STAND_IN.replace("started", "offered")
+
+
+def started(root: Path, *words: str) -> tuple[list[str], str]:
+    """What Hearth prints that run.py starts, and what run.py says; both have the words."""
+    status, out, err = finish(launch(root, *words))
+    assert status == 7, err
+    return out.split(), err
+
+
+def test_a_wheel_that_is_named_is_installed_and_kept(checkout: Path, tmp_path: Path) -> None:
+    """And its file may go; llama.cpp is not compiled, for which there is no compiler here."""
+    shutil.rmtree(loaded(checkout).native_folder())
+    wheel = portable_wheel(tmp_path / "elsewhere", OTHER)
+    out, err = started(checkout, "--wheel", str(wheel), "ask")
+    assert out == [*OFFERED, "ask"]
+    assert "Compiling" not in err
+    wheel.unlink()
+    assert started(checkout) == (OFFERED, "")
+    (site,) = (checkout / ".venv").rglob("llama_cpp.py")
+    site.write_text("")
+    out, err = started(checkout)
+    assert out == OFFERED, "it is put back from the copy that is kept"
+    assert "not the one that was installed here" in err
+
+
+def test_a_wheel_in_the_folder_of_packages_is_installed_until_a_back_end_is_named(
+    checkout: Path,
+) -> None:
+    assert started(checkout)[0] == COMPILED
+    dist = checkout / "installers" / "dist"
+    portable_wheel(dist, OTHER, llama_cpp_python="0.2").rename(dist / "llama_cpp_python-0.2.whl")
+    assert started(checkout) == (COMPILED, ""), "one of another version counts as none"
+    wheel = portable_wheel(dist, OTHER)
+    assert started(checkout)[0] == OFFERED
+    assert started(checkout) == (OFFERED, "")
+    assert started(checkout, f"--backend={backends.USUAL}")[0] == COMPILED
+    assert started(checkout) == (COMPILED, "")
+    assert started(checkout, f"--wheel={wheel}")[0] == OFFERED
+
+
+def test_a_wheel_that_serves_no_more_is_said_and_compiled_instead(checkout: Path) -> None:
+    there = loaded(checkout)
+    there.take(portable_wheel(checkout, OTHER))
+    lock = checkout / "installers" / "lock" / "native.txt"
+    assert there.offered()
+    lock.write_text("llama-cpp-python==0.9 --hash=sha256:12\n")
+    assert there.offered() is None
+    _, _, err = finish(launch(checkout))
+    assert "has llama-cpp-python , and this Hearth needs 0.9. So llama.cpp is compiled." in err
+
+
+@pytest.mark.parametrize(
+    ("differs", "told"),
+    [
+        ({"llama_cpp_python": "0.2"}, "has llama-cpp-python 0.2, and this Hearth needs "),
+        ({"source": "12"}, "was built from another source"),
+        ({"machine": "riscv64"}, f"riscv64, and this is {wheels.here()}"),
+        ({"needs": {"glibc": "9.9", "macOS": "99"}}, "99?, and this system has "),
+    ],
+)
+def test_a_wheel_for_others_is_refused_and_nothing_is_chosen(
+    differs: dict[str, Any], told: str, checkout: Path, tmp_path: Path
+) -> None:
+    there = loaded(checkout)
+    before = there.native_folder()
+    wheel = portable_wheel(tmp_path, **differs)
+    if "needs" in differs and sys.platform not in {"linux", "darwin"}:
+        pytest.skip("Windows has every library that it needs.")
+    with pytest.raises(there.SetupError) as caught:
+        there.take(wheel)
+    assert re.search(f"{wheel.name} .*{told}", str(caught.value))
+    assert "installers/native/build.py" in str(caught.value)
+    assert f"run.py --backend {backends.USUAL}" in str(caught.value)
+    assert there.native_folder() == before
+
+
+def test_what_is_no_wheel_of_ours_is_refused(checkout: Path, tmp_path: Path) -> None:
+    there = loaded(checkout)
+    with pytest.raises(there.SetupError, match=r"There is no file .*gone\.whl"):
+        there.take(tmp_path / "gone.whl")
+    with pytest.raises(there.SetupError, match=r"was not made by installers/native/build\.py"):
+        there.take(llama_wheel(tmp_path, STAND_IN))
+    damaged = portable_wheel(tmp_path)
+    damaged.write_bytes(damaged.read_bytes()[:-50])
+    with pytest.raises(there.SetupError, match="or is damaged"):
+        there.take(damaged)
+
+
+def test_a_wheel_is_the_same_whenever_it_is_written(tmp_path: Path) -> None:
+    one, other = (portable_wheel(tmp_path / name) for name in ("one", "other"))
+    assert one.read_bytes() == other.read_bytes()
+    assert wheels.key(one) != wheels.key(portable_wheel(tmp_path / "third", OTHER))
+    with zipfile.ZipFile(one) as archive:
+        record = archive.read("llama_cpp_python-0.1.dist-info/RECORD").decode().splitlines()
+        assert [row.split(",")[0] for row in record] == archive.namelist()
+        assert b"Tag: py3-none-any\n" in archive.read("llama_cpp_python-0.1.dist-info/WHEEL")
 
 
 def test_an_environment_of_someone_else_is_left_alone(checkout: Path) -> None:

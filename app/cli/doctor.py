@@ -164,7 +164,9 @@ def _llama_cpp(folder: DataFolder) -> CheckResult:
         return CheckResult("llama.cpp", "failed", ended, _AFRESH)
     from app.wiring.app import hardware
     from engines.llamacpp.native import load_native
+    from engines.llamacpp.packs import use_packs
 
+    use_packs(folder.packs)
     load_native()
     names = (
         ", ".join(gpu.name for gpu in hardware(folder.root).gpus if gpu.usable) or "the processor"

@@ -65,6 +65,11 @@ class DataFolder:
         return self.root / "engines" / "vllm"
 
     @property
+    def packs(self) -> Path:
+        """The folder of packs: parts of llama.cpp for graphics cards that come apart from it."""
+        return self.root / "engines" / "llamacpp" / "packs"
+
+    @property
     def states(self) -> Path:
         """The folder of KV states, with which chats go on at once."""
         return self.root / "states"

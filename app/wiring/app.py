@@ -70,6 +70,7 @@ from app.store.snapshots import Snapshots
 from app.store.summaries import SummaryStore
 from app.wiring.shipped import CATALOGUE, STARTER, STARTER_DRAFTER
 from app.wiring.vllm import LocalVllm, cards, linux_inside, system
+from engines.llamacpp.packs import use_packs
 from engines.models.format import Advise
 from engines.redaction import remember_environment
 from engines.registry import EngineAvailability, availability
@@ -126,6 +127,7 @@ class App:
         self.chats = opened.chats
         self.chat_lists = opened.chat_lists
         self.folders = opened.folders
+        use_packs(self.folder.packs)
         self.stays_offline = offline
         self._outside = outside
         self._leaves_worker = leaves_worker

@@ -10,7 +10,7 @@ from app.services.engines.device_trials import DeviceTrials
 from engines.errors import EngineUnavailable
 from engines.hardware import Hardware, detect
 from engines.llamacpp.devices import Devices
-from engines.llamacpp.native import load_native
+from engines.llamacpp.native import load_native, packs
 from engines.llamacpp.trial import Trials
 
 
@@ -30,9 +30,11 @@ def looking(trials: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
         try:
             if inside:
                 load_native()
-            return detect(trials.judged())
+            found = detect(trials.judged())
+            notes = packs().refused
         except EngineUnavailable as error:
             found = detect(())
-            return replace(found, notes=(*found.notes, f"No graphics card is used: {error.why}"))
+            notes = (f"No graphics card is used: {error.why}",)
+        return replace(found, notes=(*found.notes, *notes))
 
     return look

@@ -27,12 +27,28 @@ class Modules:
 
 def modules_in(folder: Path) -> Modules:
     """Find the modules in a folder; of several for the processor, the one that suits it best."""
-    named: dict[str, list[Path]] = {}
-    for path in sorted(folder.iterdir()):
-        if found := _MODULE.fullmatch(path.name):
-            named.setdefault(found[1], []).append(path)
-    cards = [path for name in _CARDS for path in named.get(name, ())]
-    return Modules(_best(named.get("cpu", ())), tuple(cards))
+    files = sorted(folder.iterdir())
+    return Modules(_best(path for path in files if _kind(path) == "cpu"), in_order(files))
+
+
+def in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Pick the modules for cards, the better back end first, and of each only the first module."""
+    named: dict[str, Path] = {}
+    for path in paths:
+        if (card := card_of(path)) is not None:
+            named.setdefault(card, path)
+    return tuple(named[card] for card in _CARDS if card in named)
+
+
+def card_of(path: Path) -> str | None:
+    """Return the back end whose module for cards a file is by its name, None for any other."""
+    kind = _kind(path)
+    return kind if kind in _CARDS else None
+
+
+def _kind(path: Path) -> str | None:
+    found = _MODULE.fullmatch(path.name)
+    return found[1] if found else None
 
 
 def _best(paths: Iterable[Path]) -> Path | None:

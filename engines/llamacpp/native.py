@@ -17,13 +17,17 @@ from typing import Any
 
 from engines.errors import EngineUnavailable, is_out_of_memory, out_of_memory
 from engines.hardware.values import NativeDevice
-from engines.llamacpp.devices_modules import Modules, modules_in
+from engines.llamacpp.devices_modules import Modules, in_order, modules_in
 from engines.llamacpp.ggml import DeviceProps, Ggml, ggml_function, ggml_libraries
 from engines.llamacpp.log import NativeLog
+from engines.llamacpp.packs import LibraryVersion, Packs, packs_for
 
 BINDINGS_VERSION = "0.3.36"
 LIBRARY_VERSION = b"0.5.0-dev"
 """Its ctypes structures mirror one llama.h; with another library they would corrupt memory."""
+SOURCE = "832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e"
+"""The hash of the source package, which `installers/lock/native.txt` pins. llama.cpp keeps its
+number for weeks, so it tells a module of our llama.cpp from one of another day's."""
 
 _KINDS = {0: "cpu", 1: "gpu", 2: "igpu", 3: "accelerator"}
 
@@ -63,7 +67,7 @@ class Native:
         self.api.llama_log_set(self._log_callback, None)
         # Where none is compiled in, they are modules.
         here = Modules() if self._ggml.dev_count() else modules_in(self.api._base_path)
-        self._cards = list(here.cards)
+        self._cards = list(in_order((*packs().modules, *here.cards)))
         self._loading = threading.Lock()
         if here.processor is not None:
             self._ggml.load(os.fsencode(here.processor))
@@ -193,6 +197,11 @@ def _cpp_function(library: Any, names: tuple[str, ...], result: Any, *arguments:
             function.argtypes, function.restype = arguments, result
             return function
     raise AttributeError(f"it has no function {names[0]}")
+
+
+def packs() -> Packs:
+    """Find the packs for this library, which need not be loaded for that."""
+    return packs_for(LibraryVersion(BINDINGS_VERSION, LIBRARY_VERSION.decode(), SOURCE))
 
 
 def unavailable(why: str) -> EngineUnavailable:

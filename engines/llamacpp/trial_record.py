@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from engines.hardware.values import NativeDevice
 from engines.kept_file import KeptFile
-from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
+from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION, packs
 
 FILE_NAME: Final = "devices.json"
 _WAY_OF_TRYING: Final = 1
@@ -68,11 +68,12 @@ def _driver() -> list[object]:
 
 
 def _build() -> list[object]:
-    """List the library's files; it need not be loaded for that."""
+    """List the library's files, and its packs; it need not be loaded for that."""
     found = importlib.util.find_spec("llama_cpp")
     if found is None or found.origin is None:
         return []
-    return _stamps(sorted((Path(found.origin).parent / "lib").glob("*ggml*")))
+    beside = sorted((Path(found.origin).parent / "lib").glob("*ggml*"))
+    return _stamps((*beside, *packs().modules))
 
 
 def _stamps(paths: Iterable[Path]) -> list[object]:

@@ -1,7 +1,8 @@
 """Which part of llama.cpp computes, and what building it takes. Standard library only.
 
-For run.py. The choice is kept in a file, so that the next start keeps it. Vulkan and CUDA are built
-as modules beside the processor's part, and loaded when a card is used; Metal is compiled in.
+For run.py and build.py. The choice is kept in a file, so that the next start keeps it. Vulkan and
+CUDA are built as modules beside the processor's part, and loaded when a card is used; Metal is
+compiled in.
 """
 
 import os
@@ -19,6 +20,16 @@ LEAST_HEADER = 272
 """The VK_HEADER_VERSION from which on Vulkan's headers have all that llama.cpp uses."""
 NO_METAL = "-DHEARTH_NO_METAL=ON"
 HERE = Path(__file__).resolve().parent
+COMMON = [
+    "-DLLAVA_BUILD=ON",
+    "-DLLAMA_OPENSSL=OFF",
+    "-DLLAMA_BUILD_COMMIT=unknown",
+    "-DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON",
+    "-DCMAKE_INSTALL_LIBDIR=llama_cpp/lib",
+    "-DCMAKE_INSTALL_BINDIR=llama_cpp/lib",
+    "-DCMAKE_INSTALL_INCLUDEDIR=llama_cpp/include",
+]
+"""CMake's flags of every build of llama.cpp here."""
 GET = {
     "vulkan": "On Debian and Ubuntu, `bash installers/vulkan/build.sh` gets what is missing; "
     "elsewhere install the Vulkan SDK.",
@@ -27,24 +38,30 @@ GET = {
 }
 
 
-def chosen(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The back end that stands before all other words, None where none does, and those words."""
+def chosen(option: str, words: Sequence[str]) -> tuple[str | None, list[str]]:
+    """What an option says that stands before all other words, None without it, and those words."""
     first, rest = (words[0] if words else ""), list(words[1:])
-    if first == "--backend":
+    if first == option:
         return (rest[0] if rest else ""), rest[1:]
-    if first.startswith("--backend="):
+    if first.startswith(f"{option}="):
         return first.partition("=")[2], rest
     return None, list(words)
 
 
 def kept(cache: Path) -> str:
     """What was chosen last."""
-    file = cache / "backend"
-    name = file.read_text(encoding="utf-8").strip() if file.exists() else USUAL
+    name = named(cache) or USUAL
     return name if name in NAMES else USUAL
 
 
+def named(cache: Path) -> str:
+    """What was chosen last by its name; empty where nothing was."""
+    file = cache / "backend"
+    return file.read_text(encoding="utf-8").strip() if file.exists() else ""
+
+
 def keep(cache: Path, name: str) -> None:
+    """Remember a choice; "" forgets it."""
     cache.mkdir(exist_ok=True)
     new = cache / "backend.new"
     new.write_text(name, encoding="utf-8")
@@ -71,7 +88,7 @@ def lack(name: str, cache: Path) -> str:
     if name == "metal":
         return "" if sys.platform == "darwin" else "This is no Mac."
     if name == "vulkan":
-        if not shutil.which("glslc"):
+        if not glslc(cache):
             return "Vulkan's shader compiler, glslc, is not here."
         found = max((header_version(folder) for folder in header_folders(cache)), default=0)
         if found < LEAST_HEADER:
@@ -81,6 +98,12 @@ def lack(name: str, cache: Path) -> str:
 
 def nvcc() -> str | None:
     return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+
+def glslc(cache: Path) -> str | None:
+    """Vulkan's shader compiler: the one that was unpacked for this build alone comes first."""
+    own = cache / "vulkan" / "bin" / "glslc"
+    return own.as_posix() if own.exists() else shutil.which("glslc")
 
 
 def header_folders(cache: Path) -> list[Path]:
@@ -121,7 +144,8 @@ def places(name: str, cache: Path) -> list[str]:
     """More of CMake's flags: where things are on this computer."""
     if name == "vulkan":
         newest = max(header_folders(cache), key=header_version)
-        return [f"-DVulkan_INCLUDE_DIR={newest.as_posix()}"]
+        compiler = [f"-DVulkan_GLSLC_EXECUTABLE={glslc(cache)}"]
+        return [f"-DVulkan_INCLUDE_DIR={newest.as_posix()}", *compiler]
     if name == "cuda":
         # For the cards that are here; without one, for all that the toolkit knows, which is slow.
         here = ["-DCMAKE_CUDA_ARCHITECTURES=native"] if shutil.which("nvidia-smi") else []

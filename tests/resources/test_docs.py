@@ -36,8 +36,8 @@ _CALL = re.compile(
 """At the beginning of a line, or behind another command that it reads from."""
 _PYTEST = {"--cov"}
 """Options behind `run.py test` that are pytest's."""
-_MADE = {"tests/app/core"}
-"""Examples of arguments, and not places to go to."""
+_MADE = {"tests/app/core", "engines/llamacpp/packs"}
+"""Examples of arguments and a folder for data, and not places to go to."""
 
 
 def text_of(path: Path) -> str:
@@ -70,6 +70,8 @@ def commands_in(text: str) -> Iterator[list[str]]:
 def of_run(words: list[str]) -> Iterator[list[str]]:
     if words[:1] == ["--backend"]:
         assert words[1] in {"auto", *backends.NAMES}, words
+        words = words[2:]
+    if words[:1] == ["--wheel"]:
         words = words[2:]
     if words[:1] == ["test"]:
         options = {word for word in words if word.startswith("--")}

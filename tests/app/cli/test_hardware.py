@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from app.services.engines.device_trials import DeviceTrials
+from app.store.folder import DataFolder
 from app.wiring import devices as wiring_devices
 from engines.errors import EngineUnavailable
 from engines.hardware import NativeDevice
@@ -67,6 +68,18 @@ def test_a_device_that_is_not_there(hearth: Hearth, capsys: pytest.CaptureFixtur
     assert hearth("hardware", "--try", "CUDA3") == 1
     assert "no graphics device “CUDA3”" in capsys.readouterr().err
     assert hearth("hardware", "--try", "a", "--off", "b") == 2
+
+
+@pytest.mark.usefixtures("says")
+def test_a_pack_that_is_not_used_is_told(
+    hearth: Hearth, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = DataFolder.default().packs / "cuda"
+    place.mkdir(parents=True)
+    (place / "pack.json").write_text("{}")
+    assert hearth("hardware", "--json") == 0
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    assert note.startswith(f"The pack in {place} is not used: its pack.json cannot be read. Put ")
 
 
 def test_a_library_that_does_not_load_is_not_called_ready(

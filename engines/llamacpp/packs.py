@@ -1,0 +1,124 @@
+"""Packs: modules for graphics cards that come apart from the library, as CUDA's does.
+
+::
+
+    packs/
+      cuda/
+        pack.json           what it is made for, and the module's hash
+        libggml-cuda.so
+
+`installers/native/build.py --pack NAME` makes one. Nothing in a module tells of which version of
+llama.cpp it is, and one of another would corrupt memory. So its manifest has to name exactly ours.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from engines.llamacpp.devices_modules import card_of
+
+MANIFEST: Final = "pack.json"
+
+_PLACE: Final = "HEARTH_LLAMACPP_PACKS"
+"""The variable with the folder. Helpers, which load the library as well, get it from whoever starts
+them."""
+
+
+@dataclass(frozen=True)
+class LibraryVersion:
+    """The library that packs are for: the versions of bindings and llama.cpp, its source's hash."""
+
+    bindings: str
+    version: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Packs:
+    """modules: of the packs that may be loaded. refused: a sentence or two for each other."""
+
+    modules: tuple[Path, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+def use_packs(folder: Path) -> None:
+    """Have this process, and the helpers it starts, find the packs in a folder."""
+    os.environ[_PLACE] = str(folder)
+
+
+def packs_for(library: LibraryVersion) -> Packs:
+    """Find the packs in the folder that `use_packs` was told, none where it was not called."""
+    place = os.environ.get(_PLACE)
+    return packs_in(Path(place), library) if place else Packs()
+
+
+def packs_in(folder: Path, library: LibraryVersion) -> Packs:
+    """Find the packs in a folder, and check that each is whole and for this library."""
+    try:
+        packs = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    except OSError:
+        return Packs()
+    modules, refused = [], []
+    for pack in packs:
+        try:
+            modules.append(_module(pack, library))
+        except _Refused as error:
+            refused.append(
+                f"The pack in {pack} is not used: {error} Put the pack of this version of Hearth"
+                " there, or delete the folder."
+            )
+    return Packs(tuple(modules), tuple(refused))
+
+
+class _Refused(Exception):
+    """A pack that must not be loaded; the text is a sentence that says why."""
+
+
+def _module(pack: Path, library: LibraryVersion) -> Path:
+    """Return the module of a pack. Raises _Refused."""
+    try:
+        says = json.loads((pack / MANIFEST).read_bytes())
+        module, digest = pack / str(says["module"]), says["sha256"]
+        made_for = LibraryVersion(says["llama_cpp_python"], says["llama_cpp"], says["source"])
+        computer = f"{says['system']} {says['machine']}"
+    except (OSError, ValueError, TypeError, LookupError):
+        raise _Refused(f"its {MANIFEST} cannot be read.") from None
+    if made_for != library:
+        raise _Refused(_differs(made_for, library))
+    if computer != (here := f"{sys.platform} {platform.machine().lower()}"):
+        raise _Refused(f"it is for {computer}, and this is {here}.")
+    if module.parent != pack or card_of(module) is None:
+        raise _Refused(f"“{module.name}” is no module for graphics cards.")
+    try:
+        known = module.stat()
+        whole = _sha256(module, known.st_size, known.st_mtime_ns) == digest
+    except OSError as error:
+        raise _Refused(f"{module.name} cannot be read: {error.strerror or error}.") from None
+    if not whole:
+        raise _Refused(f"{module.name} is damaged.")
+    return module
+
+
+def _differs(made_for: LibraryVersion, library: LibraryVersion) -> str:
+    if (made_for.bindings, made_for.version) == (library.bindings, library.version):
+        return f"its llama.cpp {made_for.version} is built from another source."
+    return (
+        f"it is for llama.cpp {made_for.version} of llama-cpp-python {made_for.bindings},"
+        f" and Hearth has {library.version} of {library.bindings}."
+    )
+
+
+@lru_cache
+def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
+    """Hash a file, once for as long as its size and time stay: CUDA's has some hundred MB."""
+    import hashlib
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

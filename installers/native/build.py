@@ -1,0 +1,277 @@
+"""Make one wheel of llama-cpp-python that runs on every computer of this one's kind.
+
+    python3 installers/native/build.py [--out DIR] [--without-vulkan]
+    python3 installers/native/build.py [--out DIR] --pack cuda|vulkan [--cards LIST]
+
+The wheel goes into installers/dist, where run.py and the packages find it. It has a module for each
+kind of processor, of which llama.cpp takes the best when it starts, and one for Vulkan; on a Mac
+Metal is compiled in. It takes an hour on two cores; a build that was stopped goes on from there.
+
+A pack is the module for one kind of graphics cards, from the same source, as a ZIP file to unpack
+into the folder `engines/llamacpp/packs` of Hearth's data folder.
+
+Standard library only. What it makes on the way is in .cache/portable and may be deleted.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import run
+from installers.native import backends, telling, wheels
+
+WORK = run.CACHE / "portable"
+ENVIRONMENT = WORK / "environment"
+PYTHON = ENVIRONMENT / run.BIN.name / run.PYTHON.name
+HOOK = Path(__file__).with_name("portable.cmake")
+PACKS = ("cuda", "vulkan")
+LEAST_MACOS = "14.0"
+TOOLS = "On Debian and Ubuntu, `bash installers/vulkan/build.sh --tools` gets what is missing; "
+TOOLS += "elsewhere install the Vulkan SDK. Or leave Vulkan out: --without-vulkan"
+ALONE = """
+    -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
+    -DCMAKE_PLATFORM_NO_VERSIONED_SONAME=ON -DGGML_BACKEND_DL=ON -DGGML_NATIVE=OFF -DGGML_CPU=OFF
+    -DLLAMA_BUILD_COMMON=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAMA_BUILD_APP=OFF
+    -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_OPENSSL=OFF
+    -DLLAMA_BUILD_COMMIT=unknown
+""".split()
+"""CMake's flags for a module by itself."""
+
+
+def main(words: Sequence[str]) -> int:
+    options = parsed(words)
+    try:
+        require(options.pack, vulkan=not options.without_vulkan)
+        with run.alone_in_this_folder():
+            work = prepared()
+            if options.pack:
+                made = build_pack(options.pack, options.cards, work, options.out)
+            else:
+                made = build_wheel(work, options.out, vulkan=not options.without_vulkan)
+    except (run.SetupError, OSError) as error:
+        advice = "" if isinstance(error, run.SetupError) else f"\n{telling.remedy(str(error))}"
+        run.say(f"\nNothing was made.\n{error}{advice}")
+        return 1
+    except KeyboardInterrupt:
+        run.say("\nStopped. The next run goes on from here.")
+        return 130
+    print(made)
+    return 0
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=run.DIST, help="where it goes")
+    parser.add_argument("--without-vulkan", action="store_true", help="for processors alone")
+    parser.add_argument("--pack", choices=PACKS, help="make this module alone, as a pack")
+    parser.add_argument(
+        "--cards",
+        default="",
+        help="CUDA's numbers for the cards that its pack is for, as 86;120; without, for all",
+    )
+    return parser.parse_args(words)
+
+
+def require(pack: str | None, *, vulkan: bool) -> None:
+    """Raise SetupError where a tool is missing, before anything takes an hour."""
+    wanted = pack or ("vulkan" if vulkan and sys.platform != "darwin" else "")
+    lack = backends.lack(wanted, run.CACHE)
+    if lack:
+        get = TOOLS if wanted == "vulkan" and not pack else backends.GET[wanted]
+        raise run.SetupError(f"{lack} {get}")
+    run.require_tools(compiling=True)
+
+
+def prepared() -> Path:
+    """Make the environment that builds, and fetch the source; returns the folder that has it."""
+    lock = run.LOCKS / "build.txt"
+    done, digest = ENVIRONMENT / "made", hashlib.sha256(lock.read_bytes()).hexdigest()
+    if not done.exists() or done.read_text() != digest:
+        shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+        create = [sys.executable, "-m", "venv", str(ENVIRONMENT)]
+        run.run("Making an environment to build in", create)
+        run.pip("Getting CMake and Ninja", *run.LOCKED, str(lock), python=PYTHON)
+        done.write_text(digest)
+    work = WORK / wheels.pinned(run.NATIVE_LOCK)[1][:16]
+    run.fetch_source(work, PYTHON)
+    return work
+
+
+def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
+    """Compile the wheel, and write it with its tag and what it says of itself into `out`."""
+    flags = portable_flags(vulkan=vulkan)
+    for_others = [*flags, *places(work, vulkan=vulkan)]
+    begin(work / "objects", [*for_others, HOOK.read_text(encoding="utf-8")])
+    # What llama-cpp-python has put there before would get into the wheel as well.
+    for old in (work / "wheel", work / "source" / "llama_cpp" / "lib"):
+        shutil.rmtree(old, ignore_errors=True)
+    settings = {"MACOSX_DEPLOYMENT_TARGET": LEAST_MACOS} if sys.platform == "darwin" else {}
+    hook = f"-DCMAKE_PROJECT_INCLUDE={HOOK.as_posix()}"
+    run.compile_wheel(work, PYTHON, [*for_others, hook], **settings)
+    wheel = next((work / "wheel").glob("*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        parts = {
+            Path(it).name: archive.read(it)
+            for it in archive.namelist()
+            if it.startswith("llama_cpp/lib/") and not it.endswith("/")
+        }
+    says = described(parts, flags)
+    made = wheels.finish(wheel, out, says, platform_tag(wheel, says["needs"]))
+    kinds = [*says["processors"], *says["cards"]]
+    run.say(f"{made.stat().st_size / 1e6:.1f} MB, for {', '.join(kinds)}.")
+    run.say(f"It needs {floors(says['needs'])}; for cards {floors(says['cards_need'])}.")
+    return made
+
+
+def portable_flags(*, vulkan: bool) -> list[str]:
+    """CMake's flags: nothing of this computer's own, so that they can be told in the wheel."""
+    flags = ["-DGGML_NATIVE=OFF", *backends.COMMON]
+    if sys.platform == "darwin":
+        return flags  # llama-cpp-python has Metal compiled in by itself, with its shaders
+    flags.append("-DGGML_BACKEND_DL=ON")
+    if not (sys.platform == "win32" and platform.machine() == "ARM64"):  # llama.cpp knows one there
+        flags.append("-DGGML_CPU_ALL_VARIANTS=ON")
+    if sys.platform == "win32":
+        flags.append("-DGGML_OPENMP=OFF")  # its library is in no Windows
+    else:
+        flags.append("-DCMAKE_INSTALL_RPATH=$ORIGIN")
+    return [*flags, "-DGGML_VULKAN=ON"] if vulkan else flags
+
+
+def places(work: Path, *, vulkan: bool) -> list[str]:
+    """More of CMake's flags: where things are on this computer, which must not get into the files.
+
+    llama.cpp's errors name the file of its source that they come from.
+    """
+    flags = backends.places("vulkan", run.CACHE) if vulkan and sys.platform != "darwin" else []
+    if sys.platform == "win32":
+        # Microsoft's own compiler cannot make the modules for some processors.
+        clang = ["-GNinja", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"]
+        return [*flags, *clang] if shutil.which("clang") else flags
+    forget = f"-ffile-prefix-map={work}=."
+    quoted = f'"{forget}"' if " " in forget else forget
+    return [*flags, f"-DCMAKE_C_FLAGS={quoted}", f"-DCMAKE_CXX_FLAGS={quoted}"]
+
+
+def begin(objects: Path, recipe: Sequence[str]) -> None:
+    """Have what an earlier build left go, unless it was of this recipe: CMake keeps old flags."""
+    digest = hashlib.sha256("\n".join(recipe).encode()).hexdigest()
+    note = objects.with_suffix(".recipe")
+    if not note.exists() or note.read_text() != digest:
+        shutil.rmtree(objects, ignore_errors=True)
+        note.write_text(digest)
+
+
+def described(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
+    """What a wheel says of itself, from the files in it.
+
+    What the modules for cards need is told apart: where that is not, the processor still computes.
+    """
+    cards = {it: parts[it] for it in parts if any(f"ggml-{name}" in it for name in PACKS)}
+    modules = [match for it in parts if (match := re.match(r"(?:lib)?ggml-(\w+)-?([\w.]*)\.", it))]
+    version, source = wheels.pinned(run.NATIVE_LOCK)
+    metal = {"metal"} if sys.platform == "darwin" and any("metal" in it for it in parts) else set()
+    return {
+        "llama_cpp_python": version,
+        "source": source,
+        "system": sys.platform,
+        "machine": platform.machine().lower(),
+        "processors": sorted(it[2] for it in modules if it[1] == "cpu" and it[2]),
+        "cards": sorted({it[1] for it in modules if it[1] in backends.NAMES[1:]} | metal),
+        "needs": needs({it: parts[it] for it in parts if it not in cards}),
+        "cards_need": needs(cards) if cards else {},
+        "flags": list(flags),
+    }
+
+
+def needs(parts: dict[str, bytes]) -> dict[str, str]:
+    """The oldest versions of a system's own libraries that compiled files run with."""
+    if sys.platform == "darwin":
+        return {"macOS": LEAST_MACOS}
+    if sys.platform != "linux":
+        return {}
+    files = list(parts.values())
+    return {
+        "glibc": wheels.floor(files, "GLIBC"),
+        "libstdc++": wheels.floor(files, "GLIBCXX"),
+    }
+
+
+def floors(least: dict[str, str]) -> str:
+    """What a system has to have, in words."""
+    said = " and ".join(f"{name} {version}" for name, version in least.items())
+    return f"{said} or newer" if said else "no more than every system has"
+
+
+def platform_tag(wheel: Path, least: dict[str, str]) -> str:
+    """The platform in the wheel's name: on Linux with the glibc that it needs, as pip checks it."""
+    tag = wheel.stem.rpartition("-")[2]
+    if "glibc" not in least:
+        return tag
+    return f"manylinux_{least['glibc'].replace('.', '_')}_{tag.removeprefix('linux_')}"
+
+
+def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
+    """Compile the module of one back end alone, and put it into a ZIP file with its manifest."""
+    objects, llama = work / name, work / "source" / "vendor" / "llama.cpp"
+    flags = [*ALONE, f"-DGGML_{name.upper()}=ON", *places(work, vulkan=name == "vulkan")]
+    if sys.platform == "linux":
+        flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]
+    if name == "cuda":
+        compiler = Path(backends.nvcc() or "nvcc").as_posix()
+        flags.append(f"-DCMAKE_CUDA_COMPILER={compiler}")
+        flags += [f"-DCMAKE_CUDA_ARCHITECTURES={cards}"] if cards else []
+    begin(objects, flags)
+    cmake = str(PYTHON.with_name(f"cmake{run.EXE}"))
+    path = os.pathsep.join([str(PYTHON.parent), os.environ["PATH"]])
+    configure = [cmake, "-G", "Ninja", "-S", str(llama), "-B", str(objects), *flags]
+    run.run("Setting the build up", configure, PATH=path)
+    build = [cmake, "--build", str(objects), "--target", f"ggml-{name}", "-j", run.parallel_jobs()]
+    run.run(f"Compiling the module for {name}", build, PATH=path)
+    module = next(it for it in (objects / "bin").iterdir() if it.stem.endswith(f"ggml-{name}"))
+    content = module.read_bytes()
+    version, source = wheels.pinned(run.NATIVE_LOCK)
+    says: dict[str, Any] = {
+        "module": module.name,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "llama_cpp_python": version,
+        "llama_cpp": llama_version(llama),
+        "source": source,
+        "system": sys.platform,
+        "machine": platform.machine().lower(),
+        "needs": needs({module.name: content}),
+        "cards": cards or "all",
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    made = out / f"hearth-pack-{name}-{version}-{says['system']}-{says['machine']}.zip"
+    part = made.with_suffix(".part")
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for file, data in (("pack.json", json.dumps(says, indent=2)), (module.name, content)):
+            archive.writestr(wheels.entry(f"{name}/{file}", 0o644), data, compresslevel=9)
+    part.replace(made)
+    run.say(f"{made.stat().st_size / 1e6:.1f} MB. It needs {floors(says['needs'])}.")
+    return made
+
+
+def llama_version(llama: Path) -> str:
+    """The number that llama.cpp gives itself in a build of this source."""
+    text = (llama / "CMakeLists.txt").read_text(encoding="utf-8")
+    parts = re.findall(r"set\(LLAMA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)\)", text)
+    return ".".join(parts) + "-dev"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

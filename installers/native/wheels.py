@@ -1,0 +1,158 @@
+"""The portable wheel of llama-cpp-python: what it says of itself, and whether it serves here.
+
+`build.py` makes it, and `run.py` installs it instead of compiling. Standard library only.
+"""
+
+import base64
+import hashlib
+import json
+import platform
+import re
+import shutil
+import sys
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+ABOUT = "hearth.json"
+"""Lies in the wheel's dist-info: how it was built, and for which computers."""
+GET = (
+    "Make one here: python3 installers/native/build.py. Or have llama.cpp compiled: "
+    "run.py --backend {}"
+)
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+"""The time of every file, as the building's would make each wheel another. It is ZIP's earliest."""
+
+
+def pinned(lock: Path) -> tuple[str, str]:
+    """The version of llama-cpp-python in its lock, and the hash of its source."""
+    found = re.search(r"llama-cpp-python==(\S+).*?sha256:(\w+)", lock.read_text(), re.DOTALL)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def here() -> str:
+    """The system and kind of processor of this computer, in a wheel's words."""
+    return f"{sys.platform} {platform.machine().lower()}"
+
+
+def about(wheel: Path) -> dict[str, Any]:
+    """What build.py wrote into a wheel; empty where it is none of its."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            names = (it for it in archive.namelist() if it.endswith(f".dist-info/{ABOUT}"))
+            says = json.loads(archive.read(next(names)))
+    except (OSError, ValueError, StopIteration, zipfile.BadZipFile):
+        return {}
+    return says if isinstance(says, dict) else {}
+
+
+def unfit(wheel: Path, lock: Path) -> str:
+    """Why a wheel cannot be used here, as a sentence; empty where it can."""
+    if not wheel.is_file():
+        return f"There is no file {wheel}."
+    says = about(wheel)
+    if not says:
+        return f"{wheel.name} was not made by installers/native/build.py, or is damaged."
+    return next((f"{wheel.name} {lack}" for lack in _lacks(says, *pinned(lock))), "")
+
+
+def _lacks(says: dict[str, Any], version: str, source: str) -> Iterator[str]:
+    if says["llama_cpp_python"] != version:
+        yield f"has llama-cpp-python {says['llama_cpp_python']}, and this Hearth needs {version}."
+    if says["source"] != source:
+        yield "was built from another source than this Hearth is made for."
+    if (its := f"{says['system']} {says['machine']}") != here():
+        yield f"is for {its}, and this is {here()}."
+    have = {"glibc": platform.libc_ver()[1], "macOS": platform.mac_ver()[0]}
+    for library, least in says["needs"].items():
+        if have.get(library) and numbers(have[library]) < numbers(least):
+            yield f"needs {library} {least}, and this system has {have[library]}."
+
+
+def numbers(version: str) -> list[int]:
+    return [int(it) for it in re.findall(r"\d+", version)]
+
+
+def in_folder(folder: Path) -> list[Path]:
+    """The wheels there, the newest first."""
+    return sorted(
+        folder.glob("llama_cpp_python-*.whl"), key=lambda it: it.stat().st_mtime, reverse=True
+    )
+
+
+def key(wheel: Path) -> str:
+    """A word for what is in a wheel: of its list of hashes, which takes a millisecond to read."""
+    with zipfile.ZipFile(wheel) as archive:
+        record = next(it for it in archive.namelist() if it.endswith(".dist-info/RECORD"))
+        return hashlib.sha256(archive.read(record)).hexdigest()[:16]
+
+
+def put(wheel: Path, folder: Path) -> None:
+    """Copy a wheel into a folder of its own, which is there whole or not at all."""
+    part = folder.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    shutil.copy(wheel, part)
+    part.replace(folder)
+
+
+def keep(cache: Path, name: str) -> None:
+    """Remember which folder of the cache has the wheel that was named last; "" forgets it."""
+    new = cache / "wheel.new"
+    new.write_text(name, encoding="utf-8")
+    new.replace(cache / "wheel")
+
+
+def kept(cache: Path) -> Path | None:
+    """The wheel that was named last."""
+    file = cache / "wheel"
+    name = file.read_text(encoding="utf-8").strip() if file.exists() else ""
+    return next((cache / name).glob("*.whl"), None) if name else None
+
+
+def floor(contents: Iterable[bytes], name: str) -> str:
+    """The newest version of a library's symbols that compiled files ask for: `2.34` of GLIBC."""
+    asked = re.compile(rf"{name}_(\d+(?:\.\d+)+)\0".encode())
+    found = {version.decode() for content in contents for version in asked.findall(content)}
+    return max(found, key=numbers, default="")
+
+
+def finish(wheel: Path, out: Path, says: dict[str, Any], platform_tag: str) -> Path:
+    """Write pip's wheel anew: with what it says of itself, its tag, and nothing of the day.
+
+    Files are in the order of their names, but for the dist-info, which is last as it should be.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        files = {it.filename: archive.read(it) for it in archive.infolist() if not it.is_dir()}
+    record = next(name for name in files if name.endswith(".dist-info/RECORD"))
+    folder = record.rpartition("/")[0]
+    tags, tag = f"{folder}/WHEEL", f"py3-none-{platform_tag}"
+    text = re.sub(r"(?m)^Tag: .*(?:\n|\Z)", "", files[tags].decode()).rstrip()
+    files[tags] = f"{text}\nTag: {tag}\n".encode()
+    files[f"{folder}/{ABOUT}"] = (json.dumps(says, indent=2) + "\n").encode()
+    del files[record]
+    names = sorted(files, key=lambda name: (name.startswith(f"{folder}/"), name))
+    rows = [f"{name},sha256={_digest(files[name])},{len(files[name])}" for name in names]
+    files[record] = ("\n".join([*rows, f"{record},,"]) + "\n").encode()
+    out.mkdir(parents=True, exist_ok=True)
+    target = out / f"{folder.removesuffix('.dist-info')}-{tag}.whl"
+    part = target.with_suffix(".part")
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in [*names, record]:
+            mode = 0o755 if name.startswith("llama_cpp/lib/") else 0o644
+            archive.writestr(entry(name, mode), files[name], compresslevel=9)
+    part.replace(target)
+    return target
+
+
+def entry(name: str, mode: int) -> zipfile.ZipInfo:
+    """A file's entry in a ZIP, the same on every day and system that writes it."""
+    made = zipfile.ZipInfo(name, _FIRST_DAY)
+    made.external_attr, made.create_system = (0o100000 | mode) << 16, 3
+    made.compress_type = zipfile.ZIP_DEFLATED
+    return made
+
+
+def _digest(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
