@@ -158,10 +158,13 @@ class Root:
         return int(packets) + int(dropped)
 
     def processes(self) -> list[str]:
-        """List what runs in the root, but for its keeper, as command lines."""
-        mine = _namespace(self._first)
-        inside = [it for it in psutil.process_iter() if _namespace(it.pid) == mine]
-        return [said for it in inside if it.pid != self._first and (said := _command_line(it))]
+        """List what runs in the root, as command lines."""
+        said = []
+        for process in psutil.process_iter():
+            with suppress(OSError, psutil.Error):  # it has ended just now
+                if Path(f"/proc/{process.pid}/root").readlink() == self.folder:
+                    said.append(" ".join(process.cmdline()))
+        return said
 
     def _inside(
         self, words: tuple[str, ...], user: User, network: bool, variables: Mapping[str, str]
@@ -193,17 +196,3 @@ class Root:
             *(f"{name}={value}" for name, value in environment.items()),
             *words,
         ]
-
-
-def _namespace(number: int) -> str | None:
-    """Name the PID namespace of a process; None for one that has ended."""
-    with suppress(OSError):
-        return str(Path(f"/proc/{number}/ns/pid").readlink())
-    return None
-
-
-def _command_line(process: psutil.Process) -> str:
-    """Say what a process carries out; nothing for one that has ended."""
-    with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-        return " ".join(process.cmdline())
-    return ""
