@@ -40,7 +40,7 @@ PARTS = (
     (MODELS, r"_internal/resources/starter/.*\.(?:gguf|safetensors)$"),
     ("Hearth's guides, fonts, icons and words", r"_internal/resources/"),
     ("code in Python: Hearth's, and of packages",
-     r"hearth(?:\.exe)?$|_internal/(?:app|engines|base_library)\b"),
+     r"hearth(?:\.exe)?$|_internal/(?:app|engines|base_library)\b|.+\.pyc$"),
     ("llama.cpp: for processors", r"_internal/llama_cpp/lib/(?:lib)?ggml-cpu"),
     ("llama.cpp: for graphics cards",
      r"_internal/llama_cpp/lib/(?:lib)?ggml-(?:vulkan|cuda|metal)"),
