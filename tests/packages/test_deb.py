@@ -18,9 +18,18 @@ import pytest
 from tests.packages.leftovers import naming
 from tests.packages.packages import older
 from tests.packages.releases import RELEASES, Release
-from tests.packages.trying import DATA, FIRST_ANSWER_S, HOME, System, package, prepared, tell
+from tests.packages.trying import (
+    DATA,
+    FIRST_ANSWER_S,
+    HOME,
+    WANTED,
+    System,
+    package,
+    prepared,
+    tell,
+)
 
-pytestmark = [pytest.mark.packages, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.packages, WANTED, pytest.mark.timeout(1500)]
 
 QUESTION = "What is Hearth?"
 COMPILERS = ("cc", "gcc", "g++", "clang", "make", "cmake", "python3", "python3-config", "pip")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,13 +13,9 @@ from tests.packages.leftovers import compare, listed
 from tests.packages.packages import field, older
 from tests.packages.releases import RELEASES
 from tests.packages.roots import Root, User
-from tests.packages.trying import clean_root
+from tests.packages.trying import WANTED, clean_root
 
-pytestmark = [
-    pytest.mark.packages,
-    pytest.mark.skipif("HEARTH_PACKAGES" not in os.environ, reason="run.py test --packages"),
-    pytest.mark.timeout(600),
-]
+pytestmark = [pytest.mark.packages, WANTED, pytest.mark.timeout(600)]
 
 CONTROL = """\
 Package: small

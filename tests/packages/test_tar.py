@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.packages.releases import RELEASES
-from tests.packages.trying import DATA, FIRST_ANSWER_S, System, package, prepared, tell
+from tests.packages.trying import DATA, FIRST_ANSWER_S, WANTED, System, package, prepared, tell
 
-pytestmark = [pytest.mark.packages, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.packages, WANTED, pytest.mark.timeout(1500)]
 
 QUESTION = "What is Hearth?"
 ON_A_DESKTOP = ("xz-utils", "desktop-file-utils", "shared-mime-info")

@@ -28,6 +28,9 @@ AROUND: Final = (f"{HOME}/.cache", f"{HOME}/.local", f"{HOME}/.local/share")
 """The folders around a user's data and caches, which a new user does not have yet."""
 OF_THE_SYSTEM: Final = (f"{HOME}/.cache/fontconfig", f"{HOME}/.cache/mesa_shader_cache")
 """What libraries of the system write for whoever uses them."""
+WANTED: Final = pytest.mark.skipif(
+    "HEARTH_PACKAGES" not in os.environ, reason="run.py test --packages"
+)
 TOLD = pytest.StashKey[list[str]]()
 
 
@@ -37,12 +40,9 @@ def tell(request: pytest.FixtureRequest, line: str) -> None:
 
 
 def package(pattern: str) -> Path:
-    """Find a package to try; skips the test where none are given."""
-    folder = os.environ.get("HEARTH_PACKAGES")
-    if folder is None:
-        pytest.skip("HEARTH_PACKAGES names no packages; `python3 run.py test --packages` does")
+    """Find a package to try; skips the test, with a sentence, where it was not built."""
     try:
-        return newest(Path(folder), pattern)
+        return newest(Path(os.environ["HEARTH_PACKAGES"]), pattern)
     except NoPackageError as error:
         pytest.skip(str(error))
 
