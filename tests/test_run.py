@@ -494,6 +494,39 @@ def test_a_real_vllm_is_installed_by_hearth_and_kept(
     assert not capfd.readouterr().out
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the tool of the test is a shell script")
+def test_packages_that_are_not_there_are_built_and_then_tried(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    there = loaded(checkout)
+    monkeypatch.setattr(there, "MAY_USE_APT", False)
+    there.BIN.mkdir(parents=True)
+    tool = there.BIN / "pytest"
+    tool.write_text('#!/bin/sh\necho pytest "$@" "$HEARTH_PACKAGES"\nexit 3\n')
+    tool.chmod(0o755)
+    build = checkout / "installers" / "build.py"
+    build.write_text("import sys\nprint('built', *sys.argv[1:], flush=True)\n")
+    dist = checkout / "installers" / "dist"
+    dist.mkdir()
+    (dist / "hearth_0.1_all.deb").touch()
+    assert there.run_package_tests(["tests/one"]) == 3
+    assert capfd.readouterr().out == f"built tar\npytest -m packages tests/one {dist}\n"
+    (dist / "hearth-0.1-linux.tar.xz").touch()
+    assert there.run_package_tests([]) == 3
+    assert capfd.readouterr().out == f"pytest -m packages {dist}\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the tool of the test is a shell script")
+def test_packages_that_cannot_be_built_are_not_tried(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    there = loaded(checkout)
+    monkeypatch.setattr(there, "MAY_USE_APT", False)
+    (checkout / "installers" / "build.py").write_text("import sys\nsys.exit('no llama.cpp')\n")
+    assert there.run_package_tests([]) == 1
+    assert capfd.readouterr().err == "no llama.cpp\n"
+
+
 @pytest.fixture
 def trained(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The run.py of a folder, with a package of a model in place of an index."""

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs Hearth for one user, without root: run it from the unpacked folder. Run again, it
-# installs over what is there. What it has put where stands in the list "installed".
+# installs over what is there. What it has put where, and which folders it made for that, stands in
+# the list "installed".
 # Options: --uninstall removes Hearth again; chats, settings and models stay.
 set -eu
 
@@ -8,6 +9,8 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 data=${XDG_DATA_HOME:-$HOME/.local/share}
 opt=${HEARTH_PREFIX:-$HOME/.local/opt/hearth}
 bin=$HOME/.local/bin
+# The copy that lies with an installation belongs to that one.
+[ ! -f "$here/installed" ] || opt=$here
 list=$opt/installed
 
 say() { printf '%s\n' "$*"; }
@@ -31,11 +34,20 @@ refresh() {
   fi
 }
 
-# Removes what the list names, and the program's own folder: nothing else is Hearth's.
+# Names a folder and those above it as far as they are missing.
+missing() {
+  [ -d "$1" ] || { missing "$(dirname -- "$1")"; say "$1/"; }
+}
+
+# Names the folders that an installation has made.
+made() { grep '/$' "$list" 2>/dev/null || true; }
+
+# Removes what the list names, and the program's own folder: nothing else is Hearth's. Folders stay.
 remove() {
   [ -f "$list" ] || return 0
   while IFS= read -r path; do
     case $path in
+      */) ;;
       "$data"/*|"$bin"/*) rm -f -- "$path" ;;
     esac
   done < "$list"
@@ -43,10 +55,30 @@ remove() {
   rmdir -- "$opt" 2>/dev/null || true
 }
 
+# Removes what the desktop has made of Hearth's files and of nobody else's.
+forget() {
+  [ -n "$(find "$data/applications" -name '*.desktop' 2>/dev/null)" ] ||
+    rm -f -- "$data/applications/mimeinfo.cache"
+  if [ -d "$data/mime/packages" ] && [ -z "$(ls -A -- "$data/mime/packages")" ]; then
+    for name in XMLnamespaces aliases generic-icons globs globs2 icons magic mime.cache \
+      subclasses treemagic types version; do
+      rm -f -- "$data/mime/$name"
+    done
+    for folder in "$data"/mime/*/; do
+      rmdir -- "$folder" 2>/dev/null || true
+    done
+  fi
+}
+
 if [ "${1:-}" = --uninstall ]; then
   [ -f "$list" ] || fail "Hearth is not installed in $opt."
+  folders=$(made)
   remove
   refresh
+  forget
+  say "$folders" | sort -ru | while IFS= read -r folder; do
+    rmdir -- "$folder" 2>/dev/null || true
+  done
   say "Hearth is removed. Chats, settings and models are still in $data/hearth."
   exit 0
 fi
@@ -55,6 +87,7 @@ fi
 [ "$here" != "$opt" ] || fail "Unpack Hearth to another folder than $opt, where it is going to be."
 
 # The new program is whole before it takes the place of the old one.
+folders=$(made; missing "$opt"; missing "$bin"; missing "$data")
 mkdir -p -- "$opt" "$bin" "$data"
 rm -rf -- "$opt/program.new"
 cp -R -- "$here/program" "$opt/program.new" || {
@@ -69,8 +102,8 @@ mkdir -p -- "$opt"
 mv -- "$opt/.program.next" "$opt/program"
 mv -- "$opt/.uninstall.next" "$opt/uninstall"
 
-: > "$list"
-if [ -e "$bin/hearth" ] && [ ! -L "$bin/hearth" ]; then
+say "$folders" > "$list"
+if [ -e "$bin/hearth" ] && [ "$(readlink -- "$bin/hearth")" != "$opt/program/hearth" ]; then
   say "$bin/hearth is a file of yours and stays: start Hearth as $opt/program/hearth."
 else
   ln -sf -- "$opt/program/hearth" "$bin/hearth"
@@ -78,7 +111,9 @@ else
 fi
 (cd -- "$here/share" && find . -type f | sort) | while IFS= read -r name; do
   name=${name#./}
-  mkdir -p -- "$data/$(dirname -- "$name")"
+  place=$(dirname -- "$data/$name")
+  missing "$place" >> "$list"
+  mkdir -p -- "$place"
   case $name in
     *.desktop) sed "s|^Exec=hearth|Exec=\"$opt/program/hearth\"|" "$here/share/$name" > "$data/$name" ;;
     *) cp -- "$here/share/$name" "$data/$name" ;;

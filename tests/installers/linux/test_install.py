@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -14,6 +15,14 @@ from installers.linux.tree import ID
 
 _CACHES = re.compile(r"/mime/(?!packages/)|/mimeinfo\.cache$")
 """What programs of the desktop make of its entries and types."""
+
+
+_OTHER = """\
+<mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">
+<mime-type type="application/x-other"><glob pattern="*.other"/></mime-type>
+</mime-info>
+"""
+"""A type of another program."""
 
 
 class User:
@@ -67,6 +76,29 @@ def test_it_installs_and_removes_without_root(user: User) -> None:
     assert chats.read_text() == "kept"
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_folders_that_it_made_go_with_it_and_others_stay(user: User, times: int) -> None:
+    (user.home / ".local/share/icons/hicolor").mkdir(parents=True)
+    before = set(user.home.rglob("*"))
+    for _ in range(times):
+        user.install()
+    user.run(user.home / ".local/opt/hearth/uninstall", "--uninstall")
+    assert set(user.home.rglob("*")) == before
+
+
+def test_types_of_others_stay_known(user: User) -> None:
+    if shutil.which("update-mime-database") is None:
+        pytest.skip("the desktop's lists of types need update-mime-database")
+    mime = user.home / ".local/share/mime"
+    (mime / "packages").mkdir(parents=True)
+    (mime / "packages/other.xml").write_text(_OTHER)
+    user.install()
+    assert "gguf" in (mime / "globs").read_text()
+    user.run(user.home / ".local/opt/hearth/uninstall", "--uninstall")
+    assert "gguf" not in (mime / "globs").read_text()
+    assert "*.other" in (mime / "globs").read_text()
+
+
 def test_installed_again_it_takes_the_place_of_the_one_before(user: User) -> None:
     user.install()
     old = user.home / ".local/opt/hearth/program/_internal/old.so"
@@ -83,6 +115,22 @@ def test_files_of_the_users_own_stay(user: User) -> None:
     assert "is a file of yours and stays" in user.install()
     user.run(user.home / ".local/opt/hearth/uninstall", "--uninstall")
     assert own.read_text() == "mine"
+
+
+def test_a_link_of_the_users_own_stays(user: User) -> None:
+    own = user.home / ".local/bin/hearth"
+    own.parent.mkdir(parents=True)
+    own.symlink_to("/bin/true")
+    assert "is a file of yours and stays" in user.install()
+    user.run(user.home / ".local/opt/hearth/uninstall", "--uninstall")
+    assert own.readlink() == Path("/bin/true")
+
+
+def test_where_it_was_put_need_not_be_said_again(user: User) -> None:
+    said = user.install(HEARTH_PREFIX=str(user.home / "apps/hearth"))
+    _, _, command = said.splitlines()[-1].partition(": ")
+    assert user.run("-c", command.replace(str(user.home), '"$HOME"')).returncode == 0
+    assert user.files() == set()
 
 
 def test_other_places_are_used_where_they_are_set(user: User) -> None:

@@ -1,0 +1,13 @@
+"""What the tests marked `packages` have measured is told at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.packages.trying import TOLD
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if told := terminalreporter.config.stash.get(TOLD, []):
+        terminalreporter.section("packages on clean systems")
+        terminalreporter.write("\n".join([*told, ""]))
