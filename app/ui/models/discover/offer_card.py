@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from app.core.models.downloads import Download
 from app.core.models.offers import Offer
@@ -20,13 +20,14 @@ from app.ui.widgets.panel import Panel
 
 
 class OfferCard(Panel):
-    """get(offer): the user wants it. more(offer): wants to see what else there is.
+    """get(offer, pictures): the user wants it; pictures: with its projector, so that it sees.
+    more(offer): wants to see what else there is.
 
     heading: over its name; "" says which of the recommendations it is. more_text: what the second
     button says.
     """
 
-    get = Signal(object)
+    get = Signal(object, bool)
     more = Signal(object)
 
     def __init__(
@@ -63,18 +64,39 @@ class OfferCard(Panel):
                 Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
             )
         self.box.addStretch(1)
+        words = self.tr("Pictures too ({0} more)").format(size(offer.projector_bytes))
+        self._pictures = QCheckBox(words)
+        self._pictures.setObjectName(f"pictures-{offer.kind}")
+        self._pictures.setAccessibleName(f"{words}: {offer.name}")
+        self._pictures.setToolTip(
+            self.tr("Its projector, with which it sees the pictures that you attach.")
+        )
+        self.box.addWidget(self._pictures)
+        self._pictures.setHidden(not offer.projector_bytes)
         self.box.addLayout(self._buttons(main, more_text or self.tr("Details")))
         self._line = DownloadLine(offer.name)
         self.box.addWidget(self._line)
 
+    @property
+    def pictures(self) -> bool:
+        """Whether its projector is wanted, too."""
+        return self._pictures.isChecked()
+
+    def tick_pictures(self, ticked: bool) -> None:
+        self._pictures.setChecked(ticked)
+
     def show_download(self, download: Download | None) -> None:
         """Show the state of its download; None if there is none."""
-        self._get.setEnabled(not self._line.show_download(download))
+        self._let_get(not self._line.show_download(download))
 
     def show_waiting(self) -> None:
         """Show that it was asked for, and is not in the queue yet."""
-        self._get.setEnabled(False)
+        self._let_get(False)
         self._line.say(self.tr("Asking the Hub for its files…"))
+
+    def _let_get(self, lets: bool) -> None:
+        self._get.setEnabled(lets)
+        self._pictures.setEnabled(lets)
 
     def _kind(self) -> str:
         return {
@@ -109,7 +131,7 @@ class OfferCard(Panel):
             tone="on_accent" if main else "muted",
         )
         self._get.setAccessibleName(self.tr("Get {0}").format(self.offer.name))
-        self._get.clicked.connect(lambda: self.get.emit(self.offer))
+        self._get.clicked.connect(lambda: self.get.emit(self.offer, self.pictures))
         more = LabelledButton("box", more_text, f"more-{kind}", look="link", tone="accent_text")
         more.setAccessibleName(f"{more_text}: {self.offer.name}")
         more.clicked.connect(lambda: self.more.emit(self.offer))
