@@ -41,6 +41,11 @@ _MERGES: Final = ("clip.vision.spatial_merge_size", "clip.vision.projector.scale
 _LOOKED_UP: Final = frozenset({"gemma4v", "gemma4uv"})
 """Kinds with a table of the places along each side; others scale theirs to the picture."""
 
+_WHOLE: Final = frozenset({"gemma3", "gemma4uv", "gemma4v", "deepseek4v"})
+"""Kinds whose pictures are read in one call, as each of their tokens looks at all of them."""
+_TOKEN_BY_TOKEN: Final = (1536, 2560)
+"""Widths of the Gemma 4 that read even pictures one token after the other: E2B and E4B."""
+
 _USUAL_MOST: Final = {"gemma4v": 256, "gemma4uv": 256, "kimivl": 256}
 _USUALLY: Final = 46 * 46
 """Tokens of a picture for which llama.cpp makes room when it loads, where no other number is."""
@@ -158,6 +163,16 @@ class ProjectorFacts:
         if eyes is None:
             return 0
         return (eyes.side // (eyes.patch * eyes.merge)) ** 2 if eyes.side else eyes.most
+
+    @property
+    def picture_rows(self) -> int:
+        """The tokens of the largest picture, where all are read in one call; 0 where not."""
+        eyes = self.eyes
+        if eyes is None or eyes.kind not in _WHOLE:
+            return 0
+        if eyes.kind == "gemma4v" and self.width in _TOKEN_BY_TOKEN:
+            return 0
+        return self.most_picture_tokens
 
     @property
     def usual_picture_tokens(self) -> int:

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -86,6 +87,16 @@ def test_a_picture_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], ki
             counted = cells(projector, "image", png(width, height))
             assert facts.picture_tokens(width, height) == counted, (width, height)
             assert counted <= facts.most_picture_tokens
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_says_whether_a_picture_is_read_in_one_call(pairs: dict[str, Pair], kind: str) -> None:
+    facts = read_projector(pairs[kind][1])
+    with opened(pairs[kind]) as projector:
+        assert facts.picture_rows == projector.most_rows
+    assert facts.picture_rows == (1120 if kind == "gemma4" else 0)
+    small = replace(facts, width=1536)
+    assert small.picture_rows == 0, "the small ones of Gemma 4 read them token by token"
 
 
 @pytest.mark.parametrize("kind", ["gemma4", "qwen3a"])

@@ -84,7 +84,7 @@ def test_the_projector_comes_along_where_it_is_ticked(discover: Ui) -> None:
     open_page(discover)
     discover.click("variant-Q6_K")
     box = discover.find(QCheckBox, "withProjector")
-    assert box.text() == "Pictures or sounds too, with its projector (0.90 GB more)"
+    assert box.text() == "Pictures or sounds too, with its projector (900 MB more)"
     assert discover.find(QPushButton, "getVariant").text() == "Download 6.4 GB"
     discover.press("Space", box)
     button = discover.find(QPushButton, "getVariant")
