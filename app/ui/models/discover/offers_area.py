@@ -24,7 +24,7 @@ _NARROW = 640
 
 
 class OffersArea(QWidget):
-    """get(offer, pictures), details(offer): from a card. again(): look at this computer once more."""
+    """get(offer, pictures), details(offer): from a card. again(): look at this computer again."""
 
     get = Signal(object, bool)
     details = Signal(object)

@@ -72,7 +72,7 @@ def test_the_formula_stands_in_and_it_is_said_why(loads: LoadStore, header: Gguf
     assert exact.fit.need_bytes <= report.fit.need_bytes <= 1.2 * exact.fit.need_bytes
 
 
-def test_the_largest_picture_of_a_gemma_is_in_the_estimate(loads: LoadStore, tmp_path: Path) -> None:
+def test_the_largest_picture_is_in_the_estimate(loads: LoadStore, tmp_path: Path) -> None:
     """Its pictures are read in one call, for which the library makes room as well."""
     model = write_gemma4(tmp_path / "gemma4.gguf")
     projector = projector_file(gemma4_projector(tmp_path / "mmproj-gemma4.gguf"))
