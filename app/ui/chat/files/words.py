@@ -55,16 +55,26 @@ def counted(kind: LocationKind, count: int) -> str:
 
 def is_in(share: FileShare) -> str:
     """Say how much of a file stands in the prompt: 12 of 480 pages are in."""
-    if share.whole:
-        return _tr("files", "all of it is in")
-    if not share.places:
+    if share.nothing:
         return _tr("files", "nothing of it is in")
+    if share.complete:
+        return _tr("files", "all of it is in")
+    if share.whole:
+        return _tr("files", "all its text is in, {0}").format(_left_out(share.unseen))
     if share.of <= 1:
         return _tr("files", "parts of it are in")
     words = (
         _tr("files", "{0} of {1} is in") if share.places == 1 else _tr("files", "{0} of {1} are in")
     )
-    return words.format(figure(share.places), counted(share.kind, share.of))
+    said = words.format(figure(share.places), counted(share.kind, share.of))
+    return f"{said}, {_left_out(share.unseen)}" if share.unseen else said
+
+
+def _left_out(pages: int) -> str:
+    """Say that scanned pages, which are pictures, do not go to the model."""
+    if pages == 1:
+        return _tr("files", "1 scanned page is left out")
+    return _tr("files", "{0} scanned pages are left out").format(figure(pages))
 
 
 def told(use: FileUse, *, exact: bool) -> str:
@@ -74,14 +84,23 @@ def told(use: FileUse, *, exact: bool) -> str:
 
 def takes(use: FileUse, *, exact: bool) -> str:
     """Say what a file takes as a whole, and what of it goes in where that is not all."""
+    if use.share.nothing:
+        return is_in(use.share)
     if use.share.whole:
-        return tokens(use.tokens, guessed=not exact)
+        said = tokens(use.tokens, guessed=not exact)
+        return f"{said} · {_left_out(use.share.unseen)}" if use.share.unseen else said
     whole = _tr("files", "about {0} tokens").format(short(use.whole))
     return f"{whole} · {is_in(use.share)}"
 
 
 def given(share: FileShare) -> str:
     """Say of how much of a file an answer knew."""
+    if share.unseen and share.nothing:
+        words = _tr("files", "The model was given nothing of {0}: its pages are scanned.")
+        return words.format(share.name)
+    if share.whole:
+        words = _tr("files", "The model was given the text of {0}; {1}.")
+        return words.format(share.name, _left_out(share.unseen))
     if share.of <= 1 or not share.places:
         return _tr("files", "The model was given parts of {0}.").format(share.name)
     words = _tr("files", "The model was given {0} of {1} of {2}.")

@@ -94,6 +94,6 @@ class SentFiles(QObject):
 
     def _say(self, view: MessageView, shares: Iterable[FileShare]) -> None:
         """Say of which files the model was not told all."""
-        lines = [given(share) for share in shares if not share.whole]
+        lines = [given(share) for share in shares if not share.complete]
         note = Label("\n".join(lines), "small", name="toldFiles", wrap=True) if lines else None
         view.show_part("toldFiles", note, above=True)

@@ -125,6 +125,31 @@ def test_a_chip_says_what_the_file_is_and_what_it_takes(ui: Ui, tmp_path: Path) 
     assert meter.isVisible()
 
 
+def test_scanned_pages_that_the_model_does_not_see_are_told(ui: Ui, tmp_path: Path) -> None:
+    path = pdf(tmp_path / "mixed.pdf", [["One page"], [], ["and another"], []])
+    attach(ui, path)
+    ui.qtbot.waitUntil(lambda: "tokens" in chips(ui)["mixed.pdf"])
+    assert chips(ui)["mixed.pdf"].endswith(" tokens · 2 scanned pages are left out")
+    ui.click("contextMeter")
+    used = ui.find(QLabel, "contextFileUse1").text()
+    assert used.startswith("all its text is in, 2 scanned pages are left out")
+    ui.press("Escape")
+    ui.ask("What does it say?")
+    told = "The model was given the text of mixed.pdf; 2 scanned pages are left out."
+    assert ui.find(QLabel, "toldFiles").text() == told
+    ui.page.reload()
+    assert ui.find(QLabel, "toldFiles").text() == told
+
+
+def test_of_a_scan_that_the_model_does_not_see_nothing_is_in(ui: Ui, tmp_path: Path) -> None:
+    attach(ui, pdf(tmp_path / "scan.pdf", [[], []]))
+    ui.qtbot.waitUntil(lambda: "scan without text · nothing of it is in" in chips(ui)["scan.pdf"])
+    ui.ask("What does it say?")
+    assert ui.find(QLabel, "toldFiles").text() == (
+        "The model was given nothing of scan.pdf: its pages are scanned."
+    )
+
+
 def test_of_a_long_file_so_many_places_are_told_before_and_after(ui: Ui, long: Path) -> None:
     ui.engine.context = 2000
     ui.ask("Hello")
