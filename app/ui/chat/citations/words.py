@@ -54,7 +54,7 @@ def copy_words(citation: Citation, checked: CheckedAnswer) -> str:
     """Say what is wrong with the kept copy of a quote's file; "" where nothing is."""
     state = checked.copies.get(citation.document, "missing")
     if state == "changed":
-        return _tr("citations", "The kept copy is no longer the file that was read.")
+        return _tr("citations", "The file has changed since it was read.")
     if state == "missing":
         return _tr("citations", "No copy of the file is kept, only its text.")
     return ""

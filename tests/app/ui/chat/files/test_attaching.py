@@ -125,6 +125,18 @@ def test_a_chip_says_what_the_file_is_and_what_it_takes(ui: Ui, tmp_path: Path) 
     assert meter.isVisible()
 
 
+def test_the_pages_of_a_file_are_shown_as_pictures_before_it_is_sent(
+    ui: Ui, tmp_path: Path
+) -> None:
+    attach(ui, pdf(tmp_path / "lease.pdf", [["The rent is due."], ["The deposit is not."]]))
+    ui.click("openFile")
+    viewer = ui.find(FileViewer)
+    ui.qtbot.waitUntil(viewer.canvas.isVisible)
+    ui.qtbot.waitUntil(lambda: not viewer.canvas._image.isNull())
+    assert ui.find(QLabel, "viewerPlace").text() == "Page 1 of 2"
+    assert ui.find(QAbstractButton, "viewerText").isVisible()
+
+
 def test_scanned_pages_that_the_model_does_not_see_are_told(ui: Ui, tmp_path: Path) -> None:
     path = pdf(tmp_path / "mixed.pdf", [["One page"], [], ["and another"], []])
     attach(ui, path)
