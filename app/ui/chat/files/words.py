@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.documents import Attachment, DocumentKind, FileShare, LocationKind
 from app.ui.chat.context.words import short
+from app.ui.look.direction import isolated
 from app.ui.look.format import figure, small_size, tokens
 
 if TYPE_CHECKING:
@@ -97,11 +98,11 @@ def given(share: FileShare) -> str:
     """Say of how much of a file an answer knew."""
     if share.unseen and share.nothing:
         words = _tr("files", "The model was given nothing of {0}: its pages are scanned.")
-        return words.format(share.name)
+        return words.format(isolated(share.name))
     if share.whole:
         words = _tr("files", "The model was given the text of {0}; {1}.")
-        return words.format(share.name, _left_out(share.unseen))
+        return words.format(isolated(share.name), _left_out(share.unseen))
     if share.of <= 1 or not share.places:
-        return _tr("files", "The model was given parts of {0}.").format(share.name)
+        return _tr("files", "The model was given parts of {0}.").format(isolated(share.name))
     words = _tr("files", "The model was given {0} of {1} of {2}.")
-    return words.format(figure(share.places), counted(share.kind, share.of), share.name)
+    return words.format(figure(share.places), counted(share.kind, share.of), isolated(share.name))
