@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from app.core.chats.budget import FileUse
 
 _tr = QCoreApplication.translate
+_MOST_NAMED = 3
 
 
 def drawing_of(kind: DocumentKind) -> str:
@@ -94,14 +96,26 @@ def takes(use: FileUse, *, exact: bool) -> str:
     return f"{whole} · {is_in(use.share)}"
 
 
+def given_of_collections(names: Sequence[str]) -> str:
+    """Say from which files of collections an answer was given passages."""
+    shown = ", ".join(map(isolated, names[:_MOST_NAMED]))
+    if len(names) > _MOST_NAMED:
+        words = _tr("files", "The model was given passages of {0} and {1} more.")
+        return words.format(shown, figure(len(names) - _MOST_NAMED))
+    return _tr("files", "The model was given passages of {0}.").format(shown)
+
+
 def given(share: FileShare) -> str:
     """Say of how much of a file an answer knew."""
     if share.unseen and share.nothing:
         words = _tr("files", "The model was given nothing of {0}: its pages are scanned.")
         return words.format(isolated(share.name))
     if share.whole:
-        words = _tr("files", "The model was given the text of {0}; {1}.")
-        return words.format(isolated(share.name), _left_out(share.unseen))
+        if share.unseen == 1:
+            words = _tr("files", "The model was given all of {0} but 1 scanned page.")
+        else:
+            words = _tr("files", "The model was given all of {0} but {1} scanned pages.")
+        return words.format(isolated(share.name), figure(share.unseen))
     if share.of <= 1 or not share.places:
         return _tr("files", "The model was given parts of {0}.").format(isolated(share.name))
     words = _tr("files", "The model was given {0} of {1} of {2}.")

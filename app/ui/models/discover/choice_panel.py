@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.core.models.downloads import Download
 from app.core.models.hub import Repository
@@ -20,6 +20,7 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.memory_bar import MemoryBars
 from app.ui.widgets.panel import Panel
+from app.ui.widgets.tick_box import TickBox
 from engines.errors import UserError
 
 
@@ -54,8 +55,7 @@ class ChoicePanel(Panel):
         self.box.addWidget(self._sentence)
         for line in self._along():
             self.box.addWidget(Label(line, "muted", name="comesAlong", wrap=True))
-        self._projector = QCheckBox()
-        self._projector.setObjectName("withProjector")
+        self._projector = TickBox("", "withProjector")
         self._projector.toggled.connect(self._show_size)
         if choice.projector is not None:
             words = self.tr("Pictures or sounds too, with its projector ({0} more)")

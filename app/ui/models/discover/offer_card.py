@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.core.models.downloads import Download
 from app.core.models.offers import Offer
@@ -17,6 +17,7 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.memory_bar import MemoryBars
 from app.ui.widgets.panel import Panel
+from app.ui.widgets.tick_box import TickBox
 
 
 class OfferCard(Panel):
@@ -65,8 +66,7 @@ class OfferCard(Panel):
             )
         self.box.addStretch(1)
         words = self.tr("Pictures too ({0} more)").format(size(offer.projector_bytes))
-        self._pictures = QCheckBox(words)
-        self._pictures.setObjectName(f"pictures-{offer.kind}")
+        self._pictures = TickBox(words, f"pictures-{offer.kind}")
         self._pictures.setAccessibleName(f"{words}: {offer.name}")
         self._pictures.setToolTip(
             self.tr("Its projector, with which it sees the pictures that you attach.")

@@ -87,4 +87,4 @@ def test_the_name_of_a_file_turns_nothing_around_it(ui: Ui, tmp_path: Path) -> N
     ui.qtbot.waitUntil(lambda: bool(ui.page.files.attachments))
     ui.ask("When?")
     said = ui.find(QLabel, "toldFiles").text()
-    assert said.startswith(f"The model was given the text of \u2066{name}\u2069; 1 scanned page")
+    assert said == f"The model was given all of \u2066{name}\u2069 but 1 scanned page."

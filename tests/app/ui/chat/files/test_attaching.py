@@ -104,9 +104,11 @@ def test_files_are_chosen_several_at_once(ui: Ui, plan: Path) -> None:
     ui.press("Ctrl+O")
     dialog = ui.find(QFileDialog)
     assert dialog.fileMode() is QFileDialog.FileMode.ExistingFiles
+    assert dialog.directory().path() == str(Path.home())
     dialog.filesSelected.emit([str(plan), str(other)])
     dialog.reject()
     wait_for_files(ui, "plan.txt", "b.csv")
+    assert ui.window.focusWidget() is ui.edit
     ui.click("attachFiles")
     ui.find(QFileDialog).reject()
 
@@ -147,7 +149,7 @@ def test_scanned_pages_that_the_model_does_not_see_are_told(ui: Ui, tmp_path: Pa
     assert used.startswith("all its text is in, 2 scanned pages are left out")
     ui.press("Escape")
     ui.ask("What does it say?")
-    told = "The model was given the text of mixed.pdf; 2 scanned pages are left out."
+    told = "The model was given all of mixed.pdf but 2 scanned pages."
     assert ui.find(QLabel, "toldFiles").text() == told
     ui.page.reload()
     assert ui.find(QLabel, "toldFiles").text() == told
