@@ -398,12 +398,17 @@ def photo(tmp_path: Path) -> Path:
 def test_a_picture_that_the_model_cannot_see_says_so_before_it_is_sent(ui: Ui, photo: Path) -> None:
     attach(ui, photo)
     assert "320 × 200" in chips(ui)["oven.png"]
+    assert "tokens" not in chips(ui)["oven.png"]
     line = ui.find(HindranceLine)
     assert "cannot see pictures" in line.accessibleName()
     ui.ask("What is this?", wait=False)
     assert ui.edit.toPlainText() == "What is this?"
     assert ui.engine.requests == []
-    assert line.hasFocus()
+    button = ui.find(QAbstractButton, "fixHindrance")
+    assert button.hasFocus()
+    ui.press("Space", button)
+    assert ui.find(QAbstractButton, "modelsPart-discover").isChecked()
+    ui.click("backToChat")
     ui.find(QAbstractButton, "removeFile").click()
     ui.qtbot.waitUntil(lambda: not ui.has("hindranceLine"))
     ui.press("Return", ui.edit)
