@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QCheckBox, QStyle, QStyleOptionButton, QStylePainter, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QWidget,
+)
 
 from app.ui.look.icons import pixmap
 from app.ui.look.theme import theme_of
@@ -17,6 +24,7 @@ class TickBox(QCheckBox):
         super().__init__(text, parent)
         self.setObjectName(object_name)
         self.setAccessibleName(text)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -36,10 +44,13 @@ class TickBox(QCheckBox):
             size = place.width() - 4
             tick = pixmap("check", theme.on_accent, size, painter.device().devicePixelRatio())
             painter.drawPixmap(place.adjusted(2, 2, -2, -2).topLeft(), tick)
-        option.rect = style.subElementRect(parts.SE_CheckBoxContents, option, self)
-        painter.drawControl(QStyle.ControlElement.CE_CheckBoxLabel, option)
+        label = QStyleOptionButton(option)
+        label.rect = style.subElementRect(parts.SE_CheckBoxContents, option, self)
+        painter.drawControl(QStyle.ControlElement.CE_CheckBoxLabel, label)
         if self.hasFocus():
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(theme.accent), 1))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+            words = QRectF(style.subElementRect(parts.SE_CheckBoxFocusRect, option, self))
+            ring = words.adjusted(-1, -1, 3, 1) & QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.drawRoundedRect(ring, 4, 4)
         painter.end()
