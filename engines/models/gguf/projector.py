@@ -9,6 +9,7 @@ every kind; this is for before it is loaded, and for the kinds that most models 
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +18,22 @@ from typing import Final
 
 from engines.errors import NotAModel
 from engines.models.gguf.header import read_file
-from engines.models.gguf.reader import ARCHITECTURE, Gguf, Value, whole_number
+from engines.models.gguf.reader import (
+    ARCHITECTURE,
+    MAGIC,
+    BadGguf,
+    Gguf,
+    Value,
+    read_start,
+    whole_number,
+)
+from engines.types import Ability
 
 _ARCHITECTURE: Final = "clip"
+_EYES: Final = "clip.has_vision_encoder"
+_EARS: Final = "clip.has_audio_encoder"
+_LOOK: Final = 128 << 10
+"""Bytes of a file in which the first values stand."""
 
 _UP_TO: Final[Mapping[str, tuple[int, int, int]]] = {
     "qwen2vl_merger": (2, 8, 4096),
@@ -208,6 +222,35 @@ class ProjectorFacts:
         return self.weight_bytes + self.compute_bytes()
 
 
+def senses(projector: Path | None) -> tuple[Ability, ...]:
+    """Say what a projector lets its model take, by the first values of its file.
+
+    "sees", "hears" or both; nothing of what is no projector, or cannot be read.
+    """
+    if projector is None:
+        return ()
+    try:
+        with projector.open("rb") as file:
+            start = file.read(_LOOK)
+    except OSError:
+        return ()
+    if not start.startswith(MAGIC):
+        return ()
+    try:
+        _, values = read_start(io.BytesIO(start), len(start))
+    except BadGguf:
+        return ()
+    if ARCHITECTURE not in values:
+        return ()
+    found: list[Ability] = []
+    # The first projectors there were said nothing, and were for pictures.
+    if values.get(_EYES, _EARS not in values):
+        found.append("sees")
+    if values.get(_EARS):
+        found.append("hears")
+    return tuple(found)
+
+
 def read_projector(path: Path) -> ProjectorFacts:
     """Read the header of a projector, which may be all that there is of the file yet.
 
@@ -226,9 +269,9 @@ def read_projector(path: Path) -> ProjectorFacts:
 def projector_facts(gguf: Gguf) -> ProjectorFacts:
     """Take the facts out of a header."""
     values = gguf.values
-    hears = bool(values.get("clip.has_audio_encoder"))
+    hears = bool(values.get(_EARS))
     # The first projectors there were said nothing, and were for pictures.
-    sees = bool(values.get("clip.has_vision_encoder", not hears))
+    sees = bool(values.get(_EYES, not hears))
     width = 0
     for part in ("vision", "audio"):
         width = width or whole_number(values, f"clip.{part}.projection_dim")
