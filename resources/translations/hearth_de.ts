@@ -932,8 +932,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
-      <source>The kept copy is no longer the file that was read.</source>
-      <translation>Die aufbewahrte Kopie ist nicht mehr die gelesene Datei.</translation>
+      <source>The file has changed since it was read.</source>
+      <translation>Die Datei hat sich seit dem Lesen geändert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
@@ -1834,13 +1834,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
-      <source>all of it is in</source>
-      <translation>ganz enthalten</translation>
+      <source>nothing of it is in</source>
+      <translation>nicht enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
-      <source>nothing of it is in</source>
-      <translation>nicht enthalten</translation>
+      <source>all of it is in</source>
+      <translation>ganz enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
@@ -1859,6 +1859,21 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 scanned page is left out</source>
+      <translation>1 gescannte Seite fehlt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given passages of {0} and {1} more.</source>
+      <translation>Das Modell bekam Stellen aus {0} und {1} weiteren Dateien.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given nothing of {0}: its pages are scanned.</source>
+      <translation>Das Modell bekam nichts aus {0}: Die Seiten sind gescannt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
       <source>scan without text</source>
       <translation>Scan ohne Text</translation>
     </message>
@@ -1871,6 +1886,31 @@
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} sections</source>
       <translation>{0} Abschnitte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} scanned pages are left out</source>
+      <translation>{0} gescannte Seiten fehlen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given passages of {0}.</source>
+      <translation>Das Modell bekam Stellen aus {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given all of {0} but 1 scanned page.</source>
+      <translation>Das Modell bekam {0} bis auf 1 gescannte Seite.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given all of {0} but {1} scanned pages.</source>
+      <translation>Das Modell bekam {0} bis auf {1} gescannte Seiten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>all its text is in, {0}</source>
+      <translation>ganzer Text enthalten, {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
@@ -2320,6 +2360,11 @@
       <location filename="../../app/ui/chat/transcript/fixes.py" />
       <source>Get the projector</source>
       <translation>Projektor holen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/fixes.py" />
+      <source>Find a model…</source>
+      <translation>Modell suchen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -3532,6 +3577,11 @@
       <location filename="../../app/ui/documents/words.py" />
       <source>{0} could not be read</source>
       <translation>{0} konnten nicht gelesen werden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read, 1 page is a picture</source>
+      <translation>Gelesen, 1 Seite ist ein Bild</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
@@ -5039,6 +5089,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
+      <source>Pictures or sounds too, with its projector ({0} more)</source>
+      <translation>Auch Bilder oder Ton, mit dem Projektor ({0} mehr)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/choice_panel.py" />
       <source>Starting the download…</source>
       <translation>Download beginnt …</translation>
     </message>
@@ -5075,6 +5130,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
+      <source>Its projector, with which it sees the pictures that you attach.</source>
+      <translation>Der Projektor, mit dem das Modell angehängte Bilder sieht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/offer_card.py" />
       <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>Asking the Hub for its files…</source>
       <translation>Der Hub wird nach den Dateien gefragt …</translation>
@@ -5088,6 +5148,11 @@
       <location filename="../../app/ui/models/discover/offer_card.py" />
       <source>Get it</source>
       <translation>Herunterladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/offer_card.py" />
+      <source>Pictures too ({0} more)</source>
+      <translation>Auch Bilder ({0} mehr)</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
@@ -7024,8 +7089,8 @@
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
-      <source>The kept copy is no longer the file that was read. This is the text of that.</source>
-      <translation>Die aufbewahrte Kopie ist nicht mehr die gelesene Datei. Hier steht der Text, der gelesen wurde.</translation>
+      <source>The file has changed since it was read. This is the text as it was then.</source>
+      <translation>Die Datei hat sich seit dem Lesen geändert. Hier steht der Text von damals.</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
@@ -10927,6 +10992,16 @@
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
+      <source>The built-in guide reads nothing but text.</source>
+      <translation>Der eingebaute Guide liest nur Text.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Get a model that sees, or leave the picture out.</source>
+      <translation>Hol ein Modell, das sieht, oder lass das Bild weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
       <source>Its server says that this model takes none.</source>
       <translation>Sein Server sagt, dass dieses Modell keine annimmt.</translation>
     </message>
@@ -10965,6 +11040,11 @@
       <location filename="../../app/services/answers/senses.py" />
       <source>Choose a model that sees, or put this model’s projector into its folder.</source>
       <translation>Wähle ein Modell, das sieht, oder lege den Projektor dieses Modells in seinen Ordner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Get a model that hears, or leave the sound out.</source>
+      <translation>Hol ein Modell, das hört, oder lass den Ton weg.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
