@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -56,9 +58,9 @@ class OfferCard(Panel):
         why = Label(translated(offer.why), name="offerWhy", wrap=True)
         why.setContentsMargins(0, 0, 0, 4)
         self.box.addWidget(why)
-        bars = MemoryBars(self)
-        bars.show_uses(offer.uses)
-        self.box.addWidget(bars)
+        self._bars = MemoryBars(self)
+        self._bars.show_uses(offer.uses)
+        self.box.addWidget(self._bars)
         self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
         if offer.mtp:
             self.box.addWidget(
@@ -71,6 +73,7 @@ class OfferCard(Panel):
         self._pictures.setToolTip(
             self.tr("Its projector, with which it sees the pictures that you attach.")
         )
+        self._pictures.toggled.connect(self._show_uses)
         self.box.addWidget(self._pictures)
         self._pictures.setHidden(not offer.projector_bytes)
         self.box.addLayout(self._buttons(main, more_text or self.tr("Details")))
@@ -93,6 +96,12 @@ class OfferCard(Panel):
         """Show that it was asked for, and is not in the queue yet."""
         self._let_get(False)
         self._line.say(self.tr("Asking the Hub for its files…"))
+
+    def _show_uses(self) -> None:
+        """Show the memory that it takes, the projector where the layers go if that is wanted."""
+        projector = self.offer.projector_bytes if self.pictures else 0
+        first, rest = self.offer.uses[:1], self.offer.uses[1:]
+        self._bars.show_uses((*(replace(it, projector=projector) for it in first), *rest))
 
     def _let_get(self, lets: bool) -> None:
         self._get.setEnabled(lets)
