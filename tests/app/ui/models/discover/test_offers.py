@@ -70,9 +70,13 @@ def test_the_model_comes_with_its_projector_where_pictures_are_ticked(ui: Ui, th
         ui.click("modelsPart-discover")
     box = tick_pictures(ui)
     assert box.text() == "Pictures too (990 MB more)"
-    bars = card(ui, "default").findChildren(QWidget, "memoryBar-memory")
-    (bar,) = (it for it in bars if it.isVisible())
-    assert "Projector 990 MB" in bar.accessibleDescription()
+    shown = card(ui, "default")
+
+    def told() -> list[str]:
+        bars = shown.findChildren(QWidget, "memoryBar-memory")
+        return [it.accessibleDescription() for it in bars if it.isVisible()]
+
+    ui.qtbot.waitUntil(lambda: any("Projector 990 MB" in it for it in told()))
     ui.click("get-default")
     ui.qtbot.waitUntil(lambda: len(ui.app.downloads.downloads()) == 2)
     wanted, _drafter = (it.wanted for it in ui.app.downloads.downloads())
