@@ -63,8 +63,10 @@ def test_the_pages_of_its_files_are_shown_and_none_is_kept(ui: Ui, tmp_path: Pat
     scratch.page.files.add([lease])
     ui.qtbot.waitUntil(lambda: bool(scratch.page.files.attachments))
     ask(ui, scratch, "When?")
-    follow = scratch.page.transcript.last().view.quote
-    ui.qtbot.waitUntil(lambda: scratch.page.transcript.last().part("citations") is not None)
+    last = scratch.page.transcript.last()
+    assert last is not None
+    follow = last.view.quote
+    ui.qtbot.waitUntil(lambda: last.part("citations") is not None)
     follow.emit(1)
     viewer = scratch.page.viewer
     ui.qtbot.waitUntil(lambda: not viewer.canvas._image.isNull())
