@@ -62,6 +62,7 @@ class Action(NamedTuple):
         "open_settings",
         "enter_key",
         "get_projector",
+        "find_model",
     ]
     value: int | str = ""
 

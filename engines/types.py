@@ -218,10 +218,14 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class Adapter:
-    """A LoRA adapter: a folder or file, and the name by which it is asked for."""
+    """A LoRA adapter: a folder or file, and the name by which it is asked for.
+
+    size_bytes: of a file, for the estimate; 0 for a folder.
+    """
 
     name: str
     path: Path
+    size_bytes: int = 0
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def _tell_prompt(event: Compaction | Grounded, out: Output) -> None:
             out.note(f"The oldest messages could not be summed up. {why}")
         case Grounded(shares=shares):
             for share in shares:
-                if not share.whole:
+                if not share.complete:
                     out.note(f"{share.name}: {share} are in.")
 
 

@@ -279,16 +279,33 @@ class AttachedFile:
 
 @dataclass(frozen=True)
 class FileShare:
-    """How much of a file stands in a prompt: so many of its places, of all; whole is all of it."""
+    """How much of a file stands in a prompt: so many of its places, of all; whole is all its text.
+
+    unseen: its scanned pages that are left out, where `places` does not say so.
+    """
 
     name: str
     kind: LocationKind
     places: int
     of: int
     whole: bool = False
+    unseen: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing of the file is left out."""
+        return self.whole and not self.unseen
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing of the file is in: all of it is pictures that are left out."""
+        return self.unseen >= self.of if self.unseen else not (self.whole or self.places)
 
     def __str__(self) -> str:
         """Return it as a model and a terminal are told."""
+        if self.unseen and self.whole:
+            scanned = "1 scanned page" if self.unseen == 1 else f"{self.unseen} scanned pages"
+            return "none of its pages" if self.nothing else f"all but {scanned}"
         words = {LocationKind.HEADING: "sections", LocationKind.WHOLE: "texts"}
         return f"parts of {self.places} of {self.of} {words.get(self.kind, f'{self.kind}s')}"
 
@@ -437,7 +454,9 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     whole = any(not it.place for it in mine) or len(shown) == len(document.sections) > 0
     kind = document.sections[0].place.kind if document.sections else LocationKind.WHOLE
     of = len(document.sections)
-    return FileShare(file.name, kind, of if whole else len({it.place for it in mine}), of, whole)
+    unseen = _unseen(len(document.scanned), of, len(shown))
+    places = of if whole else len({it.place for it in mine})
+    return FileShare(file.name, kind, places, of, whole, unseen)
 
 
 def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
@@ -445,7 +464,14 @@ def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
     mine = [it for it in sources if it.document == file.sha256]
     whole = any(not it.place for it in mine)
     told = file.places if whole else len({it.place for it in mine})
-    return FileShare(file.name, file.kind.location, told, file.places, whole)
+    shown = len({it.place for it in mine if it.origin in SHOWN})
+    unseen = _unseen(file.scanned, file.places, shown)
+    return FileShare(file.name, file.kind.location, told, file.places, whole, unseen)
+
+
+def _unseen(scanned: int, places: int, shown: int) -> int:
+    """Count the scanned pages that are left out, but for a scan: there the places say it."""
+    return 0 if shown and scanned == places else max(0, scanned - shown)
 
 
 def location_words(place: Location) -> str:

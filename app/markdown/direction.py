@@ -8,12 +8,20 @@ from unicodedata import bidirectional
 from app.markdown.blocks import Span
 
 
+def runs_right_to_left(text: str) -> bool | None:
+    """Whether a text runs right to left; None where it has no letter with a direction."""
+    for character in text:
+        kind = bidirectional(character)
+        if kind in {"L", "R", "AL"}:
+            return kind != "L"
+    return None
+
+
 def is_right_to_left(spans: Iterable[Span]) -> bool:
     """Whether a block runs right to left; code, formulas and pictures never do."""
     for span in spans:
         if not (span.code or span.math or span.picture):
-            for character in span.text:
-                kind = bidirectional(character)
-                if kind in {"L", "R", "AL"}:
-                    return kind != "L"
+            found = runs_right_to_left(span.text)
+            if found is not None:
+                return found
     return False

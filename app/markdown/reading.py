@@ -7,7 +7,7 @@ neither holds a quote nor lies in one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -27,6 +27,10 @@ _ABBREVIATED: Final = re.compile(
     r"|\b\d{1,3})\.$"
 )
 _WORD: Final = re.compile(r"\w+")
+_PLAIN_WORD: Final = re.compile(r"[^\W_]+")
+"""A word without marks of emphasis, among which is the underscore."""
+_TRIES: Final = 20
+"""Places in a source that are tried for one sign."""
 _LEAST_WORDS: Final = 4
 """A shorter sentence says nothing that needs a source, as “Yes, it does.”"""
 
@@ -68,6 +72,43 @@ def marked(blocks: Sequence[Block], marks: Sequence[Marked]) -> tuple[Block, ...
         found.append(_with_marks(block, start, here) if here else block)
         start += length + len(_BETWEEN_BLOCKS)
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Sign:
+    """What is to stand behind a part of a read text, which begins and ends with a mark of its own,
+    as quotes do.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+def signed(source: str, signs: Sequence[Sign], parse: Callable[[str], Sequence[Block]]) -> str:
+    """Put signs into the source of a text, each behind its part of what is read of it.
+
+    A sign is put nowhere else, so one whose part cannot be told in the source is left out.
+    """
+    read, at, more = read_text(parse(source)), 0, 0
+    for sign in signs:
+        start, end = sign.start + more, sign.end + more
+        wanted = read[:end] + sign.text + read[end:]
+        pattern = _in_source(read[start:end])
+        places = sorted((it.end() for it in pattern.finditer(source)), key=lambda it: it <= at)
+        for place in places[:_TRIES]:
+            tried = source[:place] + sign.text + source[place:]
+            if read_text(parse(tried)) == wanted:
+                source, read = tried, wanted
+                at, more = place, more + len(sign.text)
+                break
+    return source
+
+
+def _in_source(part: str) -> re.Pattern[str]:
+    """Match a part of a read text with any marks, such as those of emphasis, between its words."""
+    between = r"[\W_]+?".join(map(re.escape, _PLAIN_WORD.findall(part)))
+    return re.compile(rf"{re.escape(part[0])}[\W_]*?{between}[\W_]*?{re.escape(part[-1])}")
 
 
 def _text_of(block: Block) -> str:

@@ -30,14 +30,13 @@ class Reader(Protocol):
 class Documents:
     """Attaches files to messages. Qt-free; from any thread.
 
-    copies: None for a chat of which nothing is kept. originals: where files of collections lie, by
-    their hashes; of these no copies are kept.
+    originals: where files of collections lie, by their hashes; of these no copies are kept.
     """
 
     def __init__(
         self,
         reader: Reader,
-        copies: FileCopies | None,
+        copies: FileCopies,
         originals: Callable[[str], Iterable[Path]] = lambda _: (),
     ) -> None:
         self._reader = reader
@@ -118,8 +117,6 @@ class Documents:
         and sounds are not copied: what is shown of them is in the database, and their files may
         say more, as where a photo was taken.
         """
-        if self._copies is None:
-            return
         for path, file in paths:
             if file.document.medium is not None:
                 continue
@@ -133,19 +130,14 @@ class Documents:
 
     def state_of(self, sha256: str) -> CopyState:
         """Tell whether what was read of a file can be looked at. Its hash is computed once."""
-        if self._copies is None:
-            return "missing"
         states = [self._copies.state(sha256), *(it for _, it in self._originals_of(sha256))]
         return min(states, key=("here", "changed", "missing").index)
 
     def copy_of(self, sha256: str) -> Path | None:
         """Return the copy of an attached file, or the file itself if it is as it was read."""
-        if self._copies is None:
-            return None
         unchanged = (path for path, state in self._originals_of(sha256) if state == "here")
         return self._copies.path(sha256) or next(unchanged, None)
 
     def _originals_of(self, sha256: str) -> Iterator[tuple[Path, CopyState]]:
-        if self._copies is not None:
-            for path in self._originals(sha256):
-                yield path, self._copies.state(sha256, path)
+        for path in self._originals(sha256):
+            yield path, self._copies.state(sha256, path)

@@ -113,10 +113,13 @@ class FileCopies:
     """Copies of attached files in a folder, each under its hash; what they show can be looked at.
 
     The text of a document lies in the database: where a copy is missing, only its look is.
+    folder: None for a chat that leaves nothing; then the user's own files are looked at, as long as
+    they are as they were read.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._own: dict[str, Path] = {}
         self._same: dict[Path, tuple[int, int, str]] = {}
 
     def keep(self, path: Path, sha256: str) -> bool:
@@ -124,6 +127,9 @@ class FileCopies:
 
         Raises OSError.
         """
+        if self._folder is None:
+            self._own[sha256] = path
+            return self.state(sha256) == "here"
         target = self._folder / sha256
         if target.is_file():
             return True
@@ -141,12 +147,16 @@ class FileCopies:
 
     def path(self, sha256: str) -> Path | None:
         """Return the copy of a file; None where there is none."""
+        if self._folder is None:
+            return self._own.get(sha256) if self.state(sha256) == "here" else None
         path = self._folder / sha256
         return path if path.is_file() else None
 
     def state(self, sha256: str, original: Path | None = None) -> CopyState:
         """Tell whether the copy of a file, or a file itself, has the bytes that its hash says."""
-        path = original or self._folder / sha256
+        path = original or (self._folder / sha256 if self._folder else self._own.get(sha256))
+        if path is None:
+            return "missing"
         try:
             found = path.stat()
             known = found.st_size, found.st_mtime_ns, sha256
@@ -166,6 +176,8 @@ class FileCopies:
 
         A message is saved before its files are copied, so none is taken from under it.
         """
+        if self._folder is None:
+            return
         old = time.time() - YOUNG_S
         with suppress(FileNotFoundError):
             for path in self._folder.iterdir():

@@ -40,7 +40,7 @@ from app.store.branches import BranchStore
 from app.store.chat_lists import ChatLists
 from app.store.chat_settings import ChatSettingsStore
 from app.store.chats import ChatStore
-from app.store.documents import DocumentStore
+from app.store.documents import DocumentStore, FileCopies
 from app.store.drafts import DraftStore
 from app.store.folders import FolderStore
 from app.store.memory_database import MemoryDatabase
@@ -158,7 +158,7 @@ def scratch(
             library,
             generation,
             grounding,
-            Documents(DocumentReader(), None),
+            Documents(DocumentReader(), FileCopies(None), knowledge.paths_of),
             tasks,
         ),
         chat_settings=ChatSettings(

@@ -57,10 +57,14 @@ class DrafterFile:
 
 @dataclass(frozen=True)
 class ProjectorFile:
-    """A file with which a model sees or hears. size_bytes: what it takes of the memory, about."""
+    """A file with which a model sees or hears. size_bytes: what it takes of the memory, about.
+
+    rows: tokens of the largest picture, where the model reads a picture in one call; else 0.
+    """
 
     path: Path
     size_bytes: int
+    rows: int = 0
 
 
 Sizes = Callable[[GgufHeader, LoadPlan, GgufHeader | None], Split]
@@ -158,7 +162,10 @@ def _plan(
 ) -> LoadPlan:
     judged = _Judged(header, hardware, sizes, projector)
     bare = _bare(path, header, hardware, load_options)
-    bare = replace(bare, projector=projector.path if projector is not None else None)
+    if projector is not None:
+        # A picture that is read in one call needs a batch with room for all of it.
+        batch = max(bare.batch, projector.rows)
+        bare = replace(bare, projector=projector.path, batch=batch)
     plain = _sized(judged, load_options, bare, None)
     if load_options.anyway and not judged.fits(plain, None):
         context = load_options.context or min(header.context_max, ANYWAY_CONTEXT)
@@ -379,13 +386,17 @@ def needed_by(
     sizes: Sizes,
     projector: ProjectorFile | None,
 ) -> Split:
-    """Say what a plan needs; its projector goes where the layers go."""
+    """Say what a plan needs; its projector and its adapters go where the layers go."""
     split = sizes(header, plan, drafter)
-    if projector is None or plan.projector is None:
-        return split
+    seen = projector.size_bytes if projector is not None and plan.projector is not None else 0
+    adapters = sum(it.size_bytes for it in plan.adapters)
+
+    def more(parts: Parts) -> Parts:
+        return replace(parts, projector=seen, weights=parts.weights + adapters)
+
     if plan.gpu_layers:
-        return replace(split, gpu=replace(split.gpu, projector=projector.size_bytes))
-    return replace(split, ram=replace(split.ram, projector=projector.size_bytes))
+        return replace(split, gpu=more(split.gpu))
+    return replace(split, ram=more(split.ram))
 
 
 def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: GgufHeader) -> str:

@@ -569,6 +569,7 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/desktop/desktop.py" />
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/engines/install_line.py" />
@@ -932,8 +933,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
-      <source>The kept copy is no longer the file that was read.</source>
-      <translation>Die aufbewahrte Kopie ist nicht mehr die gelesene Datei.</translation>
+      <source>The file has changed since it was read.</source>
+      <translation>Die Datei hat sich seit dem Lesen geändert.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
@@ -1834,13 +1835,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
-      <source>all of it is in</source>
-      <translation>ganz enthalten</translation>
+      <source>nothing of it is in</source>
+      <translation>nicht enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
-      <source>nothing of it is in</source>
-      <translation>nicht enthalten</translation>
+      <source>all of it is in</source>
+      <translation>ganz enthalten</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
@@ -1859,6 +1860,21 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
+      <source>1 scanned page is left out</source>
+      <translation>1 gescannte Seite fehlt</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given passages of {0} and {1} more.</source>
+      <translation>Das Modell bekam Stellen aus {0} und {1} weiteren Dateien.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given nothing of {0}: its pages are scanned.</source>
+      <translation>Das Modell bekam nichts aus {0}: Die Seiten sind gescannt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
       <source>scan without text</source>
       <translation>Scan ohne Text</translation>
     </message>
@@ -1871,6 +1887,31 @@
       <location filename="../../app/ui/chat/files/words.py" />
       <source>{0} sections</source>
       <translation>{0} Abschnitte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} scanned pages are left out</source>
+      <translation>{0} gescannte Seiten fehlen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given passages of {0}.</source>
+      <translation>Das Modell bekam Stellen aus {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given all of {0} but 1 scanned page.</source>
+      <translation>Das Modell bekam {0} bis auf 1 gescannte Seite.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given all of {0} but {1} scanned pages.</source>
+      <translation>Das Modell bekam {0} bis auf {1} gescannte Seiten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>all its text is in, {0}</source>
+      <translation>ganzer Text enthalten, {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
@@ -2320,6 +2361,11 @@
       <location filename="../../app/ui/chat/transcript/fixes.py" />
       <source>Get the projector</source>
       <translation>Projektor holen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/fixes.py" />
+      <source>Find a model…</source>
+      <translation>Modell suchen …</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/fixes.py" />
@@ -3021,6 +3067,26 @@
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
     </message>
     <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>A link outside of Hearth names this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Nothing is downloaded before you choose it there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Look at it</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Look at {0} on the Hub?</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/ui/desktop/exchange.py" />
       <location filename="../../app/ui/desktop/quick_ask.py" />
       <source>One moment…</source>
@@ -3532,6 +3598,11 @@
       <location filename="../../app/ui/documents/words.py" />
       <source>{0} could not be read</source>
       <translation>{0} konnten nicht gelesen werden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read, 1 page is a picture</source>
+      <translation>Gelesen, 1 Seite ist ein Bild</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
@@ -5039,6 +5110,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/choice_panel.py" />
+      <source>Pictures or sounds too, with its projector ({0} more)</source>
+      <translation>Auch Bilder oder Ton, mit dem Projektor ({0} mehr)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/choice_panel.py" />
       <source>Starting the download…</source>
       <translation>Download beginnt …</translation>
     </message>
@@ -5075,6 +5151,11 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
+      <source>Its projector, with which it sees the pictures that you attach.</source>
+      <translation>Der Projektor, mit dem das Modell angehängte Bilder sieht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/offer_card.py" />
       <location filename="../../app/ui/models/discover/repository_page.py" />
       <source>Asking the Hub for its files…</source>
       <translation>Der Hub wird nach den Dateien gefragt …</translation>
@@ -5088,6 +5169,11 @@
       <location filename="../../app/ui/models/discover/offer_card.py" />
       <source>Get it</source>
       <translation>Herunterladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/offer_card.py" />
+      <source>Pictures too ({0} more)</source>
+      <translation>Auch Bilder ({0} mehr)</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/offer_card.py" />
@@ -7024,8 +7110,8 @@
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
-      <source>The kept copy is no longer the file that was read. This is the text of that.</source>
-      <translation>Die aufbewahrte Kopie ist nicht mehr die gelesene Datei. Hier steht der Text, der gelesen wurde.</translation>
+      <source>The file has changed since it was read. This is the text as it was then.</source>
+      <translation>Die Datei hat sich seit dem Lesen geändert. Hier steht der Text von damals.</translation>
     </message>
     <message>
       <location filename="../../app/ui/viewer/file_viewer.py" />
@@ -8755,6 +8841,26 @@
       <location filename="../../app/core/exchange/thread.py" />
       <source>Its messages are too long for one chat.</source>
       <translation>Seine Nachrichten sind zu lang für einen Chat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>“{0}” was not opened.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME for a model on the Hub.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>It is too long.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>It names nothing that Hearth shows for a link.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
@@ -10927,6 +11033,16 @@
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
+      <source>The built-in guide reads nothing but text.</source>
+      <translation>Der eingebaute Guide liest nur Text.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Get a model that sees, or leave the picture out.</source>
+      <translation>Hol ein Modell, das sieht, oder lass das Bild weg.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
       <source>Its server says that this model takes none.</source>
       <translation>Sein Server sagt, dass dieses Modell keine annimmt.</translation>
     </message>
@@ -10965,6 +11081,11 @@
       <location filename="../../app/services/answers/senses.py" />
       <source>Choose a model that sees, or put this model’s projector into its folder.</source>
       <translation>Wähle ein Modell, das sieht, oder lege den Projektor dieses Modells in seinen Ordner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/senses.py" />
+      <source>Get a model that hears, or leave the sound out.</source>
+      <translation>Hol ein Modell, das hört, oder lass den Ton weg.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
@@ -11612,6 +11733,7 @@
     </message>
     <message>
       <location filename="../../app/services/guides.py" />
+      <location filename="../../engines/llamacpp/packs.py" />
       <location filename="../../engines/vllm/preparing.py" />
       <source>{0} cannot be read: {1}.</source>
       <translation>{0} lässt sich nicht lesen: {1}.</translation>
@@ -13752,6 +13874,41 @@
       <location filename="../../engines/llamacpp/native.py" />
       <source>Hearth is made for llama-cpp-python {0} with llama.cpp {1}, and finds {2} with {3}.</source>
       <translation>Hearth ist für llama-cpp-python {0} mit llama.cpp {1} gemacht und findet {2} mit {3}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/packs.py" />
+      <source>it is for llama.cpp {0} of llama-cpp-python {1}, and Hearth has {2} of {3}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/packs.py" />
+      <source>its llama.cpp {0} is built from another source.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/packs.py" />
+      <source>it is for {0}, and this is {1}.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/packs.py" />
+      <source>“{0}” is no module for graphics cards.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/packs.py" />
+      <source>{0} is damaged.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/packs.py" />
+      <source>its {0} cannot be read.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/packs.py" />
+      <source>The pack in {0} is not used: {1} Put the pack of this version of Hearth there, or delete the folder.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/llamacpp/placing.py" />
@@ -16838,6 +16995,16 @@ Version: {0}
       <location filename="../../engines/vllm/provision/environment.py" />
       <source>It calls itself {0}.</source>
       <translation>Es nennt sich {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>It makes vLLM's environment; Hearth's packages come without it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>Install uv, for example with “pipx install uv”, and try again.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />

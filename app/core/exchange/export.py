@@ -105,6 +105,14 @@ SIGNS: Final = {"found": "✓", "elsewhere": "↪", "not_found": "✗"}
 """What stands behind a checked quote, by the verdict on it."""
 
 
+_RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def sign_of(quote: Citation, number: int) -> str:
+    """Return what leads from a quote in an answer to its line below it, as “✓²”."""
+    return SIGNS[quote.verdict] + str(number).translate(_RAISED)
+
+
 def verdict_words(quote: Citation) -> str:
     """Say what became of a quote that was held against the files."""
     if quote.verdict == "not_found":
@@ -177,7 +185,10 @@ def _message(message: StoredMessage, options: ExportOptions, quotes: Sequence[Ci
         parts.append("\n".join(f"> {line}".rstrip() for line in ("**Reasoning**", "", *lines)))
     parts += filter(None, [message.text.strip(), attached_words(message)])
     if quotes:
-        listed = [f"- {SIGNS[it.verdict]} {_in_a_line(it)}: {verdict_words(it)}" for it in quotes]
+        listed = [
+            f"- {sign_of(it, at)} {_in_a_line(it)}: {verdict_words(it)}"
+            for at, it in enumerate(quotes, 1)
+        ]
         parts.append("\n".join(("Quotes, held against the files:", "", *listed)))
     if failure := failure_words(message):
         parts.append(f"> {failure}")

@@ -87,7 +87,7 @@ class Counting:
         if any(message.sources for message in path):
             bare = _without_files(path, told, system_prompt, summary)
             own = (bare, measure(bare)[0])
-            files = self._files(path, prompt, measured, own[1])
+            files = self._files(path, prompt, measured, own[1], taken)
         return use_of(
             prompt,
             measured,
@@ -156,10 +156,22 @@ class Counting:
         return with_sources(choose(path[-2].text, untold, told, taken))
 
     def _files(
-        self, path: Path, prompt: ChatPrompt, measured: Measured, own: Measured
+        self,
+        path: Path,
+        prompt: ChatPrompt,
+        measured: Measured,
+        own: Measured,
+        taken: frozenset[MediaKind],
     ) -> tuple[FileUse, ...]:
-        """Say how much of each file is in. own: the prompt measured without their text."""
-        found = {it.document.sha256: _InPrompt(it) for it in self._grounding.files(path)}
+        """Say how much of each file is in, but for what the model does not see or hear.
+
+        own: the prompt measured without their text.
+        """
+        found = {
+            it.document.sha256: _InPrompt(it)
+            for it in self._grounding.files(path)
+            if (kind := it.document.kind.medium) is None or kind in taken
+        }
         new = {it.sha256 for message in path if not message.id for it in message.attachments}
         for question, answer in pairwise(path):
             at = len(prompt.ids) - 1

@@ -56,6 +56,13 @@ def _refusal(
 
 def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
     what = f"“{entry.name}” cannot see pictures, and “{name}” is one."
+    if entry.builtin:
+        return MediaUnsupported(
+            what,
+            "The built-in guide reads nothing but text.",
+            "Get a model that sees, or leave the picture out.",
+            Action("find_model"),
+        )
     if entry.on_server:
         return MediaUnsupported(
             what,
@@ -86,6 +93,7 @@ def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> Med
             what,
             f"For that it would need a projector, and none lies beside “{entry.path.name}”.",
             "Choose a model that sees, or put this model’s projector into its folder.",
+            Action("find_model"),
         )
     return MediaUnsupported(
         what,
@@ -97,6 +105,13 @@ def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> Med
 
 def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
     what = f"“{entry.name}” cannot hear sounds, and “{name}” is one."
+    if entry.builtin:
+        return MediaUnsupported(
+            what,
+            "The built-in guide reads nothing but text.",
+            "Get a model that hears, or leave the sound out.",
+            Action("find_model"),
+        )
     if entry.on_server:
         return MediaUnsupported(
             what,
@@ -125,6 +140,7 @@ def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> M
             what,
             f"For that it would need a projector, and none lies beside “{entry.path.name}”.",
             "Choose a model that hears, or put this model’s projector into its folder.",
+            Action("find_model"),
         )
     return MediaUnsupported(
         what,

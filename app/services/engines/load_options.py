@@ -126,6 +126,13 @@ def in_one_file(adapter: Adapter) -> bool:
     return adapter.path.suffix.lower() == ".gguf"
 
 
+def _sized(adapter: Adapter) -> Adapter:
+    """Add how large its file is. That it is missing says whoever loads it."""
+    if not in_one_file(adapter) or not adapter.path.is_file():
+        return adapter
+    return replace(adapter, size_bytes=adapter.path.stat().st_size)
+
+
 def adapters_named(text: str) -> tuple[Adapter, ...]:
     """Parse the setting `vllm_adapters`: an adapter a line. Raises SettingsInvalid."""
     found: dict[str, Adapter] = {}
@@ -138,5 +145,5 @@ def adapters_named(text: str) -> tuple[Adapter, ...]:
                 " GGUF file.",
                 "Correct it in the settings, under Engines.",
             )
-        found[name] = Adapter(name, from_home(folder).absolute())
+        found[name] = _sized(Adapter(name, from_home(folder).absolute()))
     return tuple(found.values())

@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -20,10 +21,11 @@ from app.core.exchange.export import (
     as_json,
     as_markdown,
     file_name,
+    sign_of,
 )
 from app.markdown.chat_page import page
 from app.markdown.parser import Parser
-from app.markdown.reading import read_text
+from app.markdown.reading import Sign, read_text, signed
 from app.store.chats import ChatStore
 from app.store.folders import FolderStore
 from engines.private import replacing
@@ -173,7 +175,16 @@ def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
         return all_as_json((it.chat, it.messages, it.folder, it.documents) for it in chats)
     if options.kind == "html":
         return page(chats, options)
-    return "\n".join(as_markdown(it.chat, it.messages, options, it.quotes) for it in chats)
+    return "\n".join(as_markdown(it.chat, _with_signs(it), options, it.quotes) for it in chats)
+
+
+def _with_signs(told: ExportedChat) -> Iterator[StoredMessage]:
+    """Yield the messages of a chat; checked quotes in them have the signs of their verdicts."""
+    parser = Parser()
+    for message in told.messages:
+        quotes = enumerate(told.quotes.get(message.id, ()), 1)
+        signs = [Sign(it.start, it.end, sign_of(it, number)) for number, it in quotes]
+        yield replace(message, text=signed(message.text, signs, parser.parse)) if signs else message
 
 
 def write_file(

@@ -301,10 +301,13 @@ def projector_file(path: Path | None) -> ProjectorFile | None:
 
     Who loads it says what is wrong with it.
     """
+    if path is None:
+        return None
     try:
-        return ProjectorFile(path, read_projector(path).memory_bytes) if path is not None else None
+        facts = read_projector(path)
     except EngineError:
         return None
+    return ProjectorFile(path, facts.memory_bytes, facts.picture_rows)
 
 
 def _fixed(needed: Split, more: int) -> Sizes:

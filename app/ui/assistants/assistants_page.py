@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.presenters.window import WindowPresenters
 from app.ui.assistants.assistant_list import AssistantList
@@ -52,11 +52,7 @@ class AssistantsPage(QWidget):
         self._segments.chosen.connect(self._turn)
         self._add = LabelledButton("plus", "", "newAssistant")
         self._add.clicked.connect(self._make)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._head())
-        column.addWidget(self._stack, 1)
+        self._head().lay_over(self._stack, self)
         self._turn("assistants")
 
     def show_part(self, part: str) -> None:

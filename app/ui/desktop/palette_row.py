@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from app.ui.look.direction import isolated
 from app.ui.look.icons import pixmap
 from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID, SMALL, theme_of
@@ -47,7 +48,7 @@ class PaletteRow(QStyledItemDelegate):
         painter.setFont(option.font)
         painter.setPen(QColor(theme.text))
         title = QFontMetrics(option.font).elidedText(
-            index.data(), Qt.TextElideMode.ElideRight, room.width()
+            isolated(index.data()), Qt.TextElideMode.ElideRight, room.width()
         )
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, title)
         painter.restore()

@@ -26,6 +26,7 @@ _MOST_LINES = 9
 _NAME, _STATE, _SIZE = range(3)
 _Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class FileModel(QAbstractTableModel):
@@ -60,7 +61,7 @@ class FileModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return "\n".join(filter(None, [str(file.path), translated(file.why)]))
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == _SIZE:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            return _RIGHT
         return None
 
     def headerData(
@@ -69,9 +70,11 @@ class FileModel(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> object:
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._heads[section]
-        return None
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole and section == _SIZE:
+            return _RIGHT
+        return self._heads[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def _cell(self, file: IndexedFile, column: int) -> str:
         if column == _NAME:

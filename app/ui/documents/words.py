@@ -100,6 +100,8 @@ def file_state(file: IndexedFile) -> str:
         "unreadable": _tr("Not read"),
     }
     if file.scanned and file.state == "read":
+        if file.scanned == 1:
+            return _tr("Read, 1 page is a picture")
         return _tr("Read, {0} pages are pictures").format(figure(file.scanned))
     return words[file.state]
 

@@ -93,6 +93,8 @@ class EngineSwitchController(QObject):
                         lambda _: self._navigation.go_to("models", "downloads"),
                         self._notifier.error,
                     )
+            case "find_model":
+                self._navigation.go_to("models", "discover")
             case "enter_key":
                 from app.ui.servers.key_dialog import ask_for_key
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
 from app.core.settings.fields import Settings
 from app.presenters.window import WindowPresenters
@@ -48,11 +48,7 @@ class HelpPage(QWidget):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_TYPING_MS)
         self._pause.timeout.connect(self._search)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._head())
-        column.addWidget(self._stack, 1)
+        self._head().lay_over(self._stack, self)
         presenters.settings.changed.connect(self._apply)
         self._search()
 

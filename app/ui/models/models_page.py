@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from app.presenters.window import WindowPresenters
 from app.ui.models.chooser import ModelChooser
@@ -60,11 +60,7 @@ class ModelsPage(QWidget):
         self._stack = QStackedWidget()
         for part in self._parts.values():
             self._stack.addWidget(part)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._head())
-        column.addWidget(self._stack, 1)
+        self._head().lay_over(self._stack, self)
         self._connect(online)
         self._show_what_is_known()
 

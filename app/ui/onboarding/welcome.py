@@ -22,7 +22,7 @@ from app.ui.widgets.row_button import RowButton
 if TYPE_CHECKING:
     from app.core.chats.first_questions import QuestionKind
     from app.core.models.downloads import Download
-    from app.core.models.offers import Offers
+    from app.core.models.offers import Offer, Offers
     from app.presenters.system import SystemCheck
     from app.ui.models.discover.offer_card import OfferCard
 
@@ -41,11 +41,12 @@ GUIDE_QUESTIONS: Final = (
 class Welcome(PartPage):
     """suggested(question): one of the first questions was clicked.
 
-    get(offer): the recommended model is wanted. choose(): another one is.
+    get(offer, pictures): the recommended model is wanted; pictures: with its projector, so that it
+    sees. choose(): another one is.
     """
 
     suggested = Signal(str)
-    get = Signal(object)
+    get = Signal(object, bool)
     choose = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -143,14 +144,16 @@ class Welcome(PartPage):
 
     def show_offers(self, offers: Offers) -> None:
         """Offer the default of the recommended models; nothing of it starts by itself."""
+        before, self._offer = self._offer, None
         empty(self._place)
-        self._offer = None
         if offers.offers:
             from app.ui.models.discover.offer_card import OfferCard
 
             card = OfferCard(
                 offers.offers[0], self.tr("This computer can run"), self.tr("Choose another")
             )
+            if before is not None and before.offer.repo == card.offer.repo:
+                card.tick_pictures(before.pictures)
             card.get.connect(self._get)
             card.more.connect(self.choose)
             self._place.addWidget(card)
@@ -176,10 +179,10 @@ class Welcome(PartPage):
     def show_check_failed(self) -> None:
         self._computer.show_failure()
 
-    def _get(self, offer: object) -> None:
+    def _get(self, offer: Offer, pictures: bool) -> None:
         if self._offer is not None:
             self._offer.show_waiting()
-        self.get.emit(offer)
+        self.get.emit(offer, pictures)
 
     def _show_offer(self) -> None:
         """Show the offer until there is a model besides the guide."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
@@ -24,6 +23,7 @@ from app.ui.servers.words import found, models
 from app.ui.widgets.dialog import Dialog
 from app.ui.widgets.icon_button import IconButton
 from app.ui.widgets.label import Label
+from app.ui.widgets.tick_box import TickBox
 from engines.errors import ServerRefused, UserError
 
 if TYPE_CHECKING:
@@ -173,14 +173,12 @@ class ServerDialog(Dialog):
         self._key_hint = none if self._is_new else kept
         self._key = self._line("serverKey", self.tr("Key"), "", self._key_hint)
         self._key.setEchoMode(QLineEdit.EchoMode.Password)
-        self._forget = QCheckBox(self.tr("Remove the current key"))
-        self._forget.setObjectName("forgetServerKey")
-        self._forget.setAccessibleName(self._forget.text())
+        self._forget = TickBox(self.tr("Remove the current key"), "forgetServerKey")
         if self._is_new:
             self._forget.hide()
-        self._take = QCheckBox(self.tr("Use the current key for the new address, too"))
-        self._take.setObjectName("takeServerKey")
-        self._take.setAccessibleName(self._take.text())
+        self._take = TickBox(
+            self.tr("Use the current key for the new address, too"), "takeServerKey"
+        )
         self._take.hide()
         self._key_note = Label("", "small", name="serverKeyNote", wrap=True)
         self._ca = FileField(

@@ -43,6 +43,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.chats.chat import ChatMark
+from app.ui.look.direction import isolated
 from app.ui.look.icons import pixmap
 from app.ui.look.scale import scaled
 from app.ui.look.theme import BASE, GRID, SMALL, Theme, theme_of
@@ -254,7 +255,7 @@ def _write(
     align: Qt.AlignmentFlag = _LEFT,
 ) -> None:
     painter.setPen(QColor(colour))
-    line = " ".join(text.split())
+    line = isolated(" ".join(text.split()))
     shown = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, room.width())
     painter.drawText(room, align | _LINE, shown)
 

@@ -250,7 +250,7 @@ class FileViewer(EnterDialog):
             words = self.tr("No copy of the file is kept, so this is its text.")
             if file.copy == "changed":
                 words = self.tr(
-                    "The kept copy is no longer the file that was read. This is the text of that."
+                    "The file has changed since it was read. This is the text as it was then."
                 )
         self._say(words)
         if not text.strip():

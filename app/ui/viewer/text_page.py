@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
+from app.ui.look.direction import align
 from app.ui.look.fonts import text_font
 from app.ui.look.theme import BASE, theme_of
 
@@ -28,6 +29,7 @@ class TextPage(QPlainTextEdit):
     def show_text(self, text: str, places: Sequence[tuple[int, int]]) -> None:
         """Show a text with parts of it marked, scrolled to the first of them."""
         self.setPlainText(text)
+        align(self)
         self._places = [(_in_qt(text, start), _in_qt(text, end)) for start, end in places]
         self._mark()
         cursor = QTextCursor(self.document())

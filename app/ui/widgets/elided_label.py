@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.ui.look.direction import isolated
 from app.ui.widgets.label import Label
 
 
@@ -28,7 +29,7 @@ class ElidedLabel(Label):
     def paintEvent(self, _event: QPaintEvent) -> None:
         room = self.contentsRect()
         words = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, room.width()
+            isolated(self.text()), Qt.TextElideMode.ElideRight, room.width()
         )
         across = self.alignment() & Qt.AlignmentFlag.AlignHorizontal_Mask
         painter = QPainter(self)

@@ -48,3 +48,11 @@ class HeadAbove(QWidget):
         column.setSpacing(2 * GRID)
         for row in rows:
             column.addWidget(row)
+
+    def lay_over(self, content: QWidget, page: QWidget) -> None:
+        """Make a page of this head, and of what scrolls below it."""
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self)
+        column.addWidget(content, 1)

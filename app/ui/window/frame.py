@@ -61,9 +61,11 @@ class WindowFrame(QMainWindow):
         )
 
     def restore(self, state: WindowState) -> None:
-        """Take the place and shape that the window had."""
+        """Take the place and shape that the window had; the first time, no more than there is."""
         if state.geometry:
             self.restoreGeometry(QByteArray.fromHex(QByteArray(state.geometry.encode())))
+        else:
+            self.resize(self.size().boundedTo(self.screen().availableSize()))
         if state.folded:
             self.sidebar.model.folded = set(state.folded)
             self.sidebar.chats.reload()

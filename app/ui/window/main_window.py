@@ -470,7 +470,7 @@ class MainWindow(WindowFrame):
             kind = kind_for(entry.name, builtin=entry.builtin, thinks=thinks, documents=documents)
         self.page.welcome.suggest(kind)
 
-    def _get_offer(self, offer: Offer) -> None:
+    def _get_offer(self, offer: Offer, pictures: bool) -> None:
         """The recommended model of the welcome."""
 
         from app.ui.models.download_words import queued_words
@@ -482,7 +482,7 @@ class MainWindow(WindowFrame):
             self.page.welcome.show_not_queued()
             self.notifier.error(error)
 
-        self.presenters.discover.get_offer(offer, queued, failed)
+        self.presenters.discover.get_offer(offer, queued, failed, projector=pictures)
 
     def _add_commands(self) -> None:
         """An action for every command, with the keys that the user wants."""

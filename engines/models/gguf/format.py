@@ -19,8 +19,8 @@ from engines.models.format import (
 )
 from engines.models.gguf.header import GgufHeader, read_header, read_template, require_loadable
 from engines.models.gguf.headers import Headers
+from engines.models.gguf.projector import senses
 from engines.models.gguf.reader import Value, read_start
-from engines.models.gguf.senses import senses
 from engines.models.pairing import (
     best,
     may_draft,

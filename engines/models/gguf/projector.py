@@ -9,6 +9,7 @@ every kind; this is for before it is loaded, and for the kinds that most models 
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +18,22 @@ from typing import Final
 
 from engines.errors import NotAModel
 from engines.models.gguf.header import read_file
-from engines.models.gguf.reader import ARCHITECTURE, Gguf, Value, whole_number
+from engines.models.gguf.reader import (
+    ARCHITECTURE,
+    MAGIC,
+    BadGguf,
+    Gguf,
+    Value,
+    read_start,
+    whole_number,
+)
+from engines.types import Ability
 
 _ARCHITECTURE: Final = "clip"
+_EYES: Final = "clip.has_vision_encoder"
+_EARS: Final = "clip.has_audio_encoder"
+_LOOK: Final = 128 << 10
+"""Bytes of a file in which the first values stand."""
 
 _UP_TO: Final[Mapping[str, tuple[int, int, int]]] = {
     "qwen2vl_merger": (2, 8, 4096),
@@ -40,6 +54,11 @@ _FIXED: Final[Mapping[str, int]] = {"gemma3": 4, "mlp": 1, "mlp_norm": 1}
 _MERGES: Final = ("clip.vision.spatial_merge_size", "clip.vision.projector.scale_factor")
 _LOOKED_UP: Final = frozenset({"gemma4v", "gemma4uv"})
 """Kinds with a table of the places along each side; others scale theirs to the picture."""
+
+_WHOLE: Final = frozenset({"gemma3", "gemma4uv", "gemma4v", "deepseek4v"})
+"""Kinds whose pictures are read in one call, as each of their tokens looks at all of them."""
+_TOKEN_BY_TOKEN: Final = (1536, 2560)
+"""Widths of the Gemma 4 that read even pictures one token after the other: E2B and E4B."""
 
 _USUAL_MOST: Final = {"gemma4v": 256, "gemma4uv": 256, "kimivl": 256}
 _USUALLY: Final = 46 * 46
@@ -160,6 +179,16 @@ class ProjectorFacts:
         return (eyes.side // (eyes.patch * eyes.merge)) ** 2 if eyes.side else eyes.most
 
     @property
+    def picture_rows(self) -> int:
+        """The tokens of the largest picture, where all are read in one call; 0 where not."""
+        eyes = self.eyes
+        if eyes is None or eyes.kind not in _WHOLE:
+            return 0
+        if eyes.kind == "gemma4v" and self.width in _TOKEN_BY_TOKEN:
+            return 0
+        return self.most_picture_tokens
+
+    @property
     def usual_picture_tokens(self) -> int:
         """The tokens of a picture for which llama.cpp makes room when it loads."""
         eyes = self.eyes
@@ -193,6 +222,35 @@ class ProjectorFacts:
         return self.weight_bytes + self.compute_bytes()
 
 
+def senses(projector: Path | None) -> tuple[Ability, ...]:
+    """Say what a projector lets its model take, by the first values of its file.
+
+    "sees", "hears" or both; nothing of what is no projector, or cannot be read.
+    """
+    if projector is None:
+        return ()
+    try:
+        with projector.open("rb") as file:
+            start = file.read(_LOOK)
+    except OSError:
+        return ()
+    if not start.startswith(MAGIC):
+        return ()
+    try:
+        _, values = read_start(io.BytesIO(start), len(start))
+    except BadGguf:
+        return ()
+    if ARCHITECTURE not in values:
+        return ()
+    found: list[Ability] = []
+    # The first projectors there were said nothing, and were for pictures.
+    if values.get(_EYES, _EARS not in values):
+        found.append("sees")
+    if values.get(_EARS):
+        found.append("hears")
+    return tuple(found)
+
+
 def read_projector(path: Path) -> ProjectorFacts:
     """Read the header of a projector, which may be all that there is of the file yet.
 
@@ -211,9 +269,9 @@ def read_projector(path: Path) -> ProjectorFacts:
 def projector_facts(gguf: Gguf) -> ProjectorFacts:
     """Take the facts out of a header."""
     values = gguf.values
-    hears = bool(values.get("clip.has_audio_encoder"))
+    hears = bool(values.get(_EARS))
     # The first projectors there were said nothing, and were for pictures.
-    sees = bool(values.get("clip.has_vision_encoder", not hears))
+    sees = bool(values.get(_EYES, not hears))
     width = 0
     for part in ("vision", "audio"):
         width = width or whole_number(values, f"clip.{part}.projection_dim")

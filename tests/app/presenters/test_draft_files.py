@@ -55,7 +55,7 @@ def test_files_are_read_and_stand_there_in_another_run(at: Desk, tmp_path: Path)
     at.wait_until_saved()
     one.unlink()
     database = at.services.database
-    documents = Documents(DocumentReader(), None)
+    documents = Documents(DocumentReader(), FileCopies(None))
     again = DraftFiles(DraftStore(database), DocumentStore(database), documents, at.tasks)
     assert [it.attachment for it in again.of(None)] == list(at.files.attachments(None))
     hashes = [it.sha256 for it in at.files.attachments(None)]
@@ -111,7 +111,7 @@ def test_reading_is_cancelled_by_taking_the_file_away(at: Desk, tmp_path: Path) 
     reader = _Waiting()
     database = at.services.database
     files = DraftFiles(
-        DraftStore(database), DocumentStore(database), Documents(reader, None), at.tasks
+        DraftStore(database), DocumentStore(database), Documents(reader, FileCopies(None)), at.tasks
     )
     files.add(None, [tmp_path / "a.txt", tmp_path / "b.txt"])
     at.qtbot.waitUntil(reader.begun.is_set)
@@ -194,7 +194,7 @@ def test_another_wording_keeps_the_files_or_goes_without_one(at: Desk, tmp_path:
 
 def test_a_chat_of_which_nothing_is_kept_has_no_copies(at: Desk, tmp_path: Path) -> None:
     database = MemoryDatabase()
-    documents = Documents(DocumentReader(), None)
+    documents = Documents(DocumentReader(), FileCopies(None))
     files = DraftFiles(DraftStore(database), DocumentStore(database), documents, at.tasks)
     files.add(None, [text(tmp_path, "a.txt", "One")])
     at.qtbot.waitUntil(lambda: bool(files.attachments(None)))

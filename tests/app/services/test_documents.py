@@ -72,7 +72,7 @@ def test_a_text_of_an_import_takes_no_reading() -> None:
             raise AssertionError(path, cancel, name)
 
     document = attached("a.txt", "Words").document
-    assert Documents(NoReader(), None).checked(document, CancelToken()) == document
+    assert Documents(NoReader(), FileCopies(None)).checked(document, CancelToken()) == document
 
 
 def exported(tmp_path: Path, file: AttachedFile) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import time
@@ -160,3 +161,17 @@ def test_copies_go_that_no_chat_has(tmp_path: Path, copies: FileCopies) -> None:
     copies.remove_unused(set())
     assert copies.path(digest) is None
     assert (young.exists(), old.exists()) == (True, False)
+
+
+def test_where_nothing_is_kept_the_users_own_file_is_looked_at(tmp_path: Path) -> None:
+    copies, path = FileCopies(None), tmp_path / "own.txt"
+    path.write_bytes(b"words")
+    digest = hashlib.sha256(b"words").hexdigest()
+    assert (copies.path(digest), copies.state(digest)) == (None, "missing")
+    assert copies.keep(path, digest)
+    assert (copies.path(digest), copies.state(digest)) == (path, "here")
+    path.write_bytes(b"other words")
+    assert (copies.path(digest), copies.state(digest)) == (None, "changed")
+    path.unlink()
+    assert copies.state(digest) == "missing"
+    assert list(tmp_path.iterdir()) == []

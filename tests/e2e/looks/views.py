@@ -58,6 +58,7 @@ IN_README: Final = {
     "light-assistants": ("assistants", View("light", False, WIDE)),
     "dark-context": ("context", View("dark", False, WIDE)),
     "light-engines": ("engines", View("light", False, WIDE)),
+    "light-cited": ("cited", View("light", False, WIDE)),
     "dark-server": ("badge", View("dark", False, WIDE)),
     "dark-narrow": ("chat", View("dark", False, NARROW)),
 }

@@ -23,7 +23,7 @@ from engines.memory.planner import (
     require_fit,
 )
 from engines.models.gguf.header import GgufHeader, read_header
-from engines.types import MAX_DEPTH, LoadPlan
+from engines.types import MAX_DEPTH, Adapter, LoadPlan
 from tests.engines.gguf_files import (
     LLAMA,
     write_assistant,
@@ -97,6 +97,30 @@ def test_a_projector_is_counted_with_its_model(header: GgufHeader) -> None:
     assert fit.parts.projector == GB
     assert fit.need_bytes == check(header, hardware, plain).need_bytes + GB
     assert check(header, hardware, plain, projector=SIGHT).parts.projector == 0
+
+
+def test_a_batch_has_room_for_a_picture_that_is_read_in_one_call(header: GgufHeader) -> None:
+    hardware, whole = computer(40 * GB), replace(SIGHT, rows=1120)
+    plain = make_plan(MODEL, header, hardware, LoadOptions(parallel=1), projector=SIGHT)
+    plan = make_plan(MODEL, header, hardware, LoadOptions(parallel=1), projector=whole)
+    assert plan == replace(plain, batch=1120)
+    fits = [check(header, hardware, it, projector=whole).parts for it in (plain, plan)]
+    assert fits[1].compute > fits[0].compute
+    assert replace(fits[1], compute=fits[0].compute) == fits[0]
+    shut = make_plan(MODEL, header, computer(needed(header, 8192)), LoadOptions(), projector=whole)
+    assert (shut.projector, shut.batch) == (None, plain.batch)
+
+
+@pytest.mark.parametrize("card", [False, True])
+def test_adapters_are_counted_where_the_layers_go(header: GgufHeader, card: bool) -> None:
+    hardware = computer(40 * GB, CARD) if card else computer(40 * GB)
+    options = LoadOptions(adapters=(Adapter("a", Path("a.gguf"), GB), Adapter("b", Path("b"))))
+    plan = make_plan(MODEL, header, hardware, options)
+    fit = check(header, hardware, plan)
+    without = check(header, hardware, replace(plan, adapters=()))
+    assert fit.need_bytes == without.need_bytes + GB
+    part, before = (it.split.gpu if card else it.split.ram for it in (fit, without))
+    assert part.weights == before.weights + GB
 
 
 def test_where_memory_is_short_the_projector_goes_first(header: GgufHeader) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.citations import CheckedAnswer, Citation
 from app.core.documents import Location, LocationKind, TextSpan
+from app.ui.look.direction import isolated
 
 _tr = QCoreApplication.translate
 _LONGEST_TITLE = 60
@@ -47,14 +48,14 @@ def verdict(citation: Citation, checked: CheckedAnswer) -> str:
 
 def places(citation: Citation) -> str:
     """Name the file and the places in which a quote stands."""
-    return ", ".join([citation.name, *map(_place_of, citation.spans)])
+    return ", ".join([isolated(citation.name), *map(_place_of, citation.spans)])
 
 
 def copy_words(citation: Citation, checked: CheckedAnswer) -> str:
     """Say what is wrong with the kept copy of a quote's file; "" where nothing is."""
     state = checked.copies.get(citation.document, "missing")
     if state == "changed":
-        return _tr("citations", "The kept copy is no longer the file that was read.")
+        return _tr("citations", "The file has changed since it was read.")
     if state == "missing":
         return _tr("citations", "No copy of the file is kept, only its text.")
     return ""

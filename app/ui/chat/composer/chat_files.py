@@ -38,7 +38,7 @@ class ChatFiles(QObject):
         self._composer = composer
         self._chat_id: str | None = None
         self._shown: tuple[Attachment, ...] = ()
-        self._folder = ""
+        self._folder = str(Path.home())
         self.thumbnails = Thumbnails(files, self)
         strip = composer.attached
         strip.opened.connect(self.file_opened)
@@ -119,6 +119,7 @@ class ChatFiles(QObject):
     def _chosen(self, paths: Sequence[Path]) -> None:
         self._folder = str(paths[0].parent)
         self.add(paths)
+        self._composer.focus()
 
     def _changed(self, chat_id: str | None) -> None:
         if chat_id == self._chat_id:

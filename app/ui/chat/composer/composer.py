@@ -183,6 +183,7 @@ class Composer(QWidget):
 
     def set_assistant(self, name: str) -> None:
         self.edit.setPlaceholderText(self.tr("Message {0}").format(name))
+        self.edit.viewport().update()  # Qt leaves other words than those on the screen for later
 
     def focus(self) -> None:
         if not self.isVisible():

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
+from app.ui.look.direction import align
 from app.ui.look.scale import FITS_ITSELF
 
 _MOST_LINES = 10
@@ -90,6 +91,7 @@ class MessageEdit(QPlainTextEdit):
         self._fit()
 
     def _fit(self) -> None:
+        align(self)
         line = self.fontMetrics().lineSpacing()
         lines = max(1, int(self.document().size().height()))
         height = min(lines, _MOST_LINES) * line + 8

@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 from app.core.chats.budget import ContextUse, MeasuredMessage
 from app.ui.chat.context.words import policies, standing, taken
 from app.ui.chat.files.words import told
+from app.ui.look.direction import isolated
 from app.ui.look.format import figure, tokens
 from app.ui.look.icons import pixmap
 from app.ui.look.scale import FITS_ITSELF, scaled
@@ -206,7 +207,8 @@ class _Painter(QStyledItemDelegate):
         lower = upper.translated(QPoint(0, inside.height() // 2))
         painter.setPen(QColor(theme.text if said == "" or part.pinned else theme.muted))
         metrics = painter.fontMetrics()
-        words = metrics.elidedText(rows.words(part), Qt.TextElideMode.ElideRight, lower.width())
+        words = isolated(rows.words(part))
+        words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, lower.width())
         painter.drawText(lower, Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 

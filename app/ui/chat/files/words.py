@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
 from app.core.documents import Attachment, DocumentKind, FileShare, LocationKind
 from app.ui.chat.context.words import short
+from app.ui.look.direction import isolated
 from app.ui.look.format import figure, small_size, tokens
 
 if TYPE_CHECKING:
     from app.core.chats.budget import FileUse
 
 _tr = QCoreApplication.translate
+_MOST_NAMED = 3
 
 
 def drawing_of(kind: DocumentKind) -> str:
@@ -55,16 +58,26 @@ def counted(kind: LocationKind, count: int) -> str:
 
 def is_in(share: FileShare) -> str:
     """Say how much of a file stands in the prompt: 12 of 480 pages are in."""
-    if share.whole:
-        return _tr("files", "all of it is in")
-    if not share.places:
+    if share.nothing:
         return _tr("files", "nothing of it is in")
+    if share.complete:
+        return _tr("files", "all of it is in")
+    if share.whole:
+        return _tr("files", "all its text is in, {0}").format(_left_out(share.unseen))
     if share.of <= 1:
         return _tr("files", "parts of it are in")
     words = (
         _tr("files", "{0} of {1} is in") if share.places == 1 else _tr("files", "{0} of {1} are in")
     )
-    return words.format(figure(share.places), counted(share.kind, share.of))
+    said = words.format(figure(share.places), counted(share.kind, share.of))
+    return f"{said}, {_left_out(share.unseen)}" if share.unseen else said
+
+
+def _left_out(pages: int) -> str:
+    """Say that scanned pages, which are pictures, do not go to the model."""
+    if pages == 1:
+        return _tr("files", "1 scanned page is left out")
+    return _tr("files", "{0} scanned pages are left out").format(figure(pages))
 
 
 def told(use: FileUse, *, exact: bool) -> str:
@@ -74,15 +87,36 @@ def told(use: FileUse, *, exact: bool) -> str:
 
 def takes(use: FileUse, *, exact: bool) -> str:
     """Say what a file takes as a whole, and what of it goes in where that is not all."""
+    if use.share.nothing:
+        return is_in(use.share)
     if use.share.whole:
-        return tokens(use.tokens, guessed=not exact)
+        said = tokens(use.tokens, guessed=not exact)
+        return f"{said} · {_left_out(use.share.unseen)}" if use.share.unseen else said
     whole = _tr("files", "about {0} tokens").format(short(use.whole))
     return f"{whole} · {is_in(use.share)}"
 
 
+def given_of_collections(names: Sequence[str]) -> str:
+    """Say from which files of collections an answer was given passages."""
+    shown = ", ".join(map(isolated, names[:_MOST_NAMED]))
+    if len(names) > _MOST_NAMED:
+        words = _tr("files", "The model was given passages of {0} and {1} more.")
+        return words.format(shown, figure(len(names) - _MOST_NAMED))
+    return _tr("files", "The model was given passages of {0}.").format(shown)
+
+
 def given(share: FileShare) -> str:
     """Say of how much of a file an answer knew."""
+    if share.unseen and share.nothing:
+        words = _tr("files", "The model was given nothing of {0}: its pages are scanned.")
+        return words.format(isolated(share.name))
+    if share.whole:
+        if share.unseen == 1:
+            words = _tr("files", "The model was given all of {0} but 1 scanned page.")
+        else:
+            words = _tr("files", "The model was given all of {0} but {1} scanned pages.")
+        return words.format(isolated(share.name), figure(share.unseen))
     if share.of <= 1 or not share.places:
-        return _tr("files", "The model was given parts of {0}.").format(share.name)
+        return _tr("files", "The model was given parts of {0}.").format(isolated(share.name))
     words = _tr("files", "The model was given {0} of {1} of {2}.")
-    return words.format(figure(share.places), counted(share.kind, share.of), share.name)
+    return words.format(figure(share.places), counted(share.kind, share.of), isolated(share.name))

@@ -19,6 +19,7 @@ _tr = QCoreApplication.translate
 
 IN_THE_WINDOW = (
     "stop_worker", "free_memory", "install", "open_settings", "enter_key", "get_projector",
+    "find_model",
 )  # fmt: skip
 """Actions that the page of a chat cannot do by itself."""
 
@@ -41,6 +42,8 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
             found = "key", _tr("failure", "Enter the key…")
         case "get_projector", _:
             found = "download", _tr("failure", "Get the projector")
+        case "find_model", _:
+            found = "box", _tr("failure", "Find a model…")
         case _:
             return None
     return found

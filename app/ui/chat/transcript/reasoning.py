@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.announcing import say_fold
+from app.ui.look.direction import align
 from app.ui.look.scale import scaled
 from app.ui.look.theme import GRID
 from app.ui.widgets.icon_button import IconButton
@@ -144,6 +145,7 @@ class _Thoughts(QPlainTextEdit):
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(text)
+        align(self)
         if at_end:
             bar.setValue(bar.maximum())
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.documents import share_told
 from app.ui.chat.files.chip import FileChip
-from app.ui.chat.files.words import about, drawing_of, given
+from app.ui.chat.files.words import about, drawing_of, given, given_of_collections
 from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.label import Label
 
@@ -52,10 +52,10 @@ class SentFiles(QObject):
         if message.attachments:
             view.show_part("files", self._row(message), above=True)
         if message.sources:
-            files = {it.sha256: it for sent in self._transcript.messages for it in sent.attachments}
-            told = dict.fromkeys(source.document for source in message.sources)
-            found = (files[it] for it in told if it in files)
-            self._say(view, (share_told(it, message.sources) for it in found))
+            files = self._attached()
+            told = {source.document: source.name for source in message.sources}
+            shares = [share_told(files[it], message.sources) for it in told if it in files]
+            self._say(view, shares, [name for it, name in told.items() if it not in files])
 
     def _row(self, message: StoredMessage) -> FlowRow:
         row = FlowRow(trailing=True)
@@ -84,7 +84,10 @@ class SentFiles(QObject):
     def _grounded(self, answer_id: str, grounded: Grounded) -> None:
         view = self._transcript.view_of(answer_id)
         if view is not None:
-            self._say(view, grounded.shares)
+            attached = {it.name for it in self._attached().values()}
+            shares = [it for it in grounded.shares if it.name in attached]
+            others = [it.name for it in grounded.shares if it.name not in attached]
+            self._say(view, shares, others)
 
     def _ended(self, answer: StoredMessage) -> None:
         """Show it again: the answer's view may have been filled anew."""
@@ -92,8 +95,16 @@ class SentFiles(QObject):
         if view is not None:
             self._show(view)
 
-    def _say(self, view: MessageView, shares: Iterable[FileShare]) -> None:
-        """Say of which files the model was not told all."""
-        lines = [given(share) for share in shares if not share.whole]
+    def _attached(self) -> dict[str, Attachment]:
+        """Return the files of all messages, by their hashes."""
+        return {it.sha256: it for sent in self._transcript.messages for it in sent.attachments}
+
+    def _say(
+        self, view: MessageView, shares: Iterable[FileShare], collected: Sequence[str]
+    ) -> None:
+        """Say of which files the model was not told all. collected: those of collections."""
+        lines = [given(share) for share in shares if not share.complete]
+        if collected:
+            lines.append(given_of_collections(collected))
         note = Label("\n".join(lines), "small", name="toldFiles", wrap=True) if lines else None
         view.show_part("toldFiles", note, above=True)

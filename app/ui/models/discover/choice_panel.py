@@ -20,13 +20,14 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.memory_bar import MemoryBars
 from app.ui.widgets.panel import Panel
+from app.ui.widgets.tick_box import TickBox
 from engines.errors import UserError
 
 
 class ChoicePanel(Panel):
-    """get(): the user wants it."""
+    """get(projector): the user wants it; projector: with the one that its repository has."""
 
-    get = Signal()
+    get = Signal(bool)
 
     def __init__(
         self, repository: Repository, choice: Choice, parent: QWidget | None = None
@@ -34,7 +35,6 @@ class ChoicePanel(Panel):
         super().__init__("offer", "choicePanel", margins=(2.5, 2, 2.5, 2), spacing=1, parent=parent)
         self.choice = choice
         self._repository = repository
-        files = wanted(repository, choice)
         top = QHBoxLayout()
         top.addWidget(
             Label(translated(choice.quality) or choice.variant.label, "title", wrap=True), 1
@@ -55,14 +55,19 @@ class ChoicePanel(Panel):
         self.box.addWidget(self._sentence)
         for line in self._along():
             self.box.addWidget(Label(line, "muted", name="comesAlong", wrap=True))
+        self._projector = TickBox("", "withProjector")
+        self._projector.toggled.connect(self._show_size)
+        if choice.projector is not None:
+            words = self.tr("Pictures or sounds too, with its projector ({0} more)")
+            self._projector.setText(words.format(size(choice.projector.size)))
+            self._projector.setAccessibleName(self._projector.text())
+        self.box.addWidget(self._projector)
+        self._projector.setHidden(choice.projector is None)
         self._button = LabelledButton(
-            "download",
-            self.tr("Download {0}").format(size(files.bytes_total)),
-            "getVariant",
-            look="primary",
-            tone="on_accent",
+            "download", "", "getVariant", look="primary", tone="on_accent"
         )
-        self._button.clicked.connect(self.get)
+        self._button.clicked.connect(lambda: self.get.emit(self._projector.isChecked()))
+        self._show_size()
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(self._button)
@@ -87,12 +92,22 @@ class ChoicePanel(Panel):
 
     def show_waiting(self) -> None:
         """Show that it was asked for, and is not in the queue yet."""
-        self._button.setEnabled(False)
+        self._let_get(False)
         self._line.say(self.tr("Starting the download…"))
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
         found = download_of(downloads, self._repository.id, self.choice.variant.label)
-        self._button.setEnabled(not self._line.show_download(found))
+        self._let_get(not self._line.show_download(found))
+
+    def _let_get(self, lets: bool) -> None:
+        self._button.setEnabled(lets)
+        self._projector.setEnabled(lets)
+
+    def _show_size(self) -> None:
+        """Say what would be downloaded as things are ticked."""
+        files = wanted(self._repository, self.choice, projector=self._projector.isChecked())
+        words = self.tr("Download {0}").format(size(files.bytes_total))
+        self._button.redraw("download", words)
 
     def _along(self) -> list[str]:
         lines = []

@@ -68,12 +68,15 @@ class DiscoverPage(QStackedWidget):
         self.repository.focus()
         self._service.open(repo, self._opened, self._notifier.telling(self._not_opened))
 
-    def get_offer(self, offer: Offer) -> None:
+    def get_offer(self, offer: Offer, pictures: bool) -> None:
         card = self.home.offers.card_of(offer.repo, offer.label)
         if card is not None:
             card.show_waiting()
         self._service.get_offer(
-            offer, self._queued, lambda error: self._not_queued(offer.repo, offer.label, error)
+            offer,
+            self._queued,
+            lambda error: self._not_queued(offer.repo, offer.label, error),
+            projector=pictures,
         )
 
     def _connect(self) -> None:
@@ -153,14 +156,18 @@ class DiscoverPage(QStackedWidget):
         failed = self._notifier.telling(lambda error: page.show_not_judged(repo, label, error))
         self._service.judge(opened, choice, page.show_judged, failed)
 
-    def _get(self, choice: Choice) -> None:
+    def _get(self, choice: Choice, projector: bool) -> None:
         opened = self.repository.opened
         if opened is None:
             return
         repo, label = opened.repository.id, choice.variant.label
         self.repository.show_waiting()
         self._service.get(
-            opened, choice, self._queued, lambda error: self._not_queued(repo, label, error)
+            opened,
+            choice,
+            self._queued,
+            lambda error: self._not_queued(repo, label, error),
+            projector=projector,
         )
 
     def _open_page(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -17,16 +19,18 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.memory_bar import MemoryBars
 from app.ui.widgets.panel import Panel
+from app.ui.widgets.tick_box import TickBox
 
 
 class OfferCard(Panel):
-    """get(offer): the user wants it. more(offer): wants to see what else there is.
+    """get(offer, pictures): the user wants it; pictures: with its projector, so that it sees.
+    more(offer): wants to see what else there is.
 
     heading: over its name; "" says which of the recommendations it is. more_text: what the second
     button says.
     """
 
-    get = Signal(object)
+    get = Signal(object, bool)
     more = Signal(object)
 
     def __init__(
@@ -54,27 +58,54 @@ class OfferCard(Panel):
         why = Label(translated(offer.why), name="offerWhy", wrap=True)
         why.setContentsMargins(0, 0, 0, 4)
         self.box.addWidget(why)
-        bars = MemoryBars(self)
-        bars.show_uses(offer.uses)
-        self.box.addWidget(bars)
+        self._bars = MemoryBars(self)
+        self._bars.show_uses(offer.uses)
+        self.box.addWidget(self._bars)
         self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
         if offer.mtp:
             self.box.addWidget(
                 Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
             )
         self.box.addStretch(1)
+        words = self.tr("Pictures too ({0} more)").format(size(offer.projector_bytes))
+        self._pictures = TickBox(words, f"pictures-{offer.kind}")
+        self._pictures.setAccessibleName(f"{words}: {offer.name}")
+        self._pictures.setToolTip(
+            self.tr("Its projector, with which it sees the pictures that you attach.")
+        )
+        self._pictures.toggled.connect(self._show_uses)
+        self.box.addWidget(self._pictures)
+        self._pictures.setHidden(not offer.projector_bytes)
         self.box.addLayout(self._buttons(main, more_text or self.tr("Details")))
         self._line = DownloadLine(offer.name)
         self.box.addWidget(self._line)
 
+    @property
+    def pictures(self) -> bool:
+        """Whether its projector is wanted, too."""
+        return self._pictures.isChecked()
+
+    def tick_pictures(self, ticked: bool) -> None:
+        self._pictures.setChecked(ticked)
+
     def show_download(self, download: Download | None) -> None:
         """Show the state of its download; None if there is none."""
-        self._get.setEnabled(not self._line.show_download(download))
+        self._let_get(not self._line.show_download(download))
 
     def show_waiting(self) -> None:
         """Show that it was asked for, and is not in the queue yet."""
-        self._get.setEnabled(False)
+        self._let_get(False)
         self._line.say(self.tr("Asking the Hub for its files…"))
+
+    def _show_uses(self) -> None:
+        """Show the memory that it takes, the projector where the layers go if that is wanted."""
+        projector = self.offer.projector_bytes if self.pictures else 0
+        first, rest = self.offer.uses[:1], self.offer.uses[1:]
+        self._bars.show_uses((*(replace(it, projector=projector) for it in first), *rest))
+
+    def _let_get(self, lets: bool) -> None:
+        self._get.setEnabled(lets)
+        self._pictures.setEnabled(lets)
 
     def _kind(self) -> str:
         return {
@@ -109,7 +140,7 @@ class OfferCard(Panel):
             tone="on_accent" if main else "muted",
         )
         self._get.setAccessibleName(self.tr("Get {0}").format(self.offer.name))
-        self._get.clicked.connect(lambda: self.get.emit(self.offer))
+        self._get.clicked.connect(lambda: self.get.emit(self.offer, self.pictures))
         more = LabelledButton("box", more_text, f"more-{kind}", look="link", tone="accent_text")
         more.setAccessibleName(f"{more_text}: {self.offer.name}")
         more.clicked.connect(lambda: self.more.emit(self.offer))

@@ -24,9 +24,9 @@ _NARROW = 640
 
 
 class OffersArea(QWidget):
-    """get(offer), details(offer): from a card. again(): look at this computer once more."""
+    """get(offer, pictures), details(offer): from a card. again(): look at this computer again."""
 
-    get = Signal(object)
+    get = Signal(object, bool)
     details = Signal(object)
     again = Signal()
 
@@ -49,9 +49,11 @@ class OffersArea(QWidget):
         )
 
     def show_offers(self, offers: Offers) -> None:
+        ticked = {card.offer.repo for card in self._cards if card.pictures}
         self._clear()
         self._cards = [OfferCard(offer) for offer in offers.offers]
         for card in self._cards:
+            card.tick_pictures(card.offer.repo in ticked)
             card.get.connect(self.get)
             card.more.connect(self.details)
         if self._cards:

@@ -118,7 +118,8 @@ class GateCard(Panel):
 
 
 class RepositoryPage(PartPage):
-    """back(): to the results. chosen(Choice): another quantisation. get(Choice): it is wanted.
+    """back(): to the results. chosen(Choice): another quantisation. get(Choice, projector): it is
+    wanted; projector: with that, too.
 
     again(repo): open it once more. page(): open its page in the browser. token(): give a token.
     link(address): a link of its card was followed.
@@ -126,7 +127,7 @@ class RepositoryPage(PartPage):
 
     back = Signal()
     chosen = Signal(object)
-    get = Signal(object)
+    get = Signal(object, bool)
     again = Signal(str)
     page = Signal()
     token = Signal()
@@ -264,7 +265,7 @@ class RepositoryPage(PartPage):
     def _choose(self, opened: Opened, choice: Choice) -> None:
         empty(self._place)
         self._panel = ChoicePanel(opened.repository, choice)
-        self._panel.get.connect(lambda: self.get.emit(choice))
+        self._panel.get.connect(lambda projector: self.get.emit(choice, projector))
         self._panel.show_downloads(self._downloads)
         self._place.addWidget(self._panel)
         self.chosen.emit(choice)

@@ -21,6 +21,8 @@ from app.core.documents import (
     location_words,
     prompt_parts,
     prompt_text,
+    share_of,
+    share_told,
     source_from,
 )
 from app.core.knowledge import FoundPassage
@@ -271,6 +273,22 @@ def test_of_a_scan_as_many_pages_are_shown_as_there_is_room_for() -> None:
     assert [it.place for it in sources] == [1, 2, 3, 4]
 
 
+def test_scanned_pages_among_others_that_have_no_room_are_counted() -> None:
+    def measure(sources: Sequence[PromptSource]) -> Measured:
+        total = 100 + 300 * sum(it.origin == "picture" for it in sources)
+        return Measured((total,), total, 500, 1300, (), total)
+
+    sections = (Section(Location(LocationKind.PAGE, 9), "And some words."),)
+    document = replace(SCAN.document, sections=(*SCAN.document.sections, *sections))
+    mixed = replace(SCAN, document=document)
+    sources = choose("?", [mixed], measure, {"image"})
+    share = share_of(mixed, sources)
+    assert [it.place for it in sources] == [0, 1, 2]
+    assert share == share_told(mixed.attachment, sources)
+    assert (share.whole, share.unseen, share.complete) == (True, 6, False)
+    assert str(share) == "all but 6 scanned pages"
+
+
 def test_a_scan_of_which_no_page_fits_is_told_to_be_one() -> None:
     def measure(sources: Sequence[PromptSource]) -> Measured:
         total = 100 + 3000 * sum(it.origin == "picture" for it in sources)
@@ -278,6 +296,7 @@ def test_a_scan_of_which_no_page_fits_is_told_to_be_one() -> None:
 
     (source,) = choose("?", [SCAN], measure, {"image"})
     assert (source.origin, source.place) == ("file", 0)
+    assert str(share_of(SCAN, [source])) == "none of its pages"
 
 
 def test_a_model_that_is_blind_is_told_that_a_scan_is_one(services: Services) -> None:

@@ -92,6 +92,12 @@ def test_a_line_that_names_no_adapter_is_refused(text: str) -> None:
         adapters_named(text)
 
 
+def test_an_adapter_in_one_file_says_how_large_it_is(tmp_path: Path) -> None:
+    (tmp_path / "style.gguf").write_bytes(bytes(100))
+    named = f"style = {tmp_path / 'style.gguf'}\nlaw = {tmp_path}\ngone = {tmp_path / 'no.gguf'}"
+    assert [it.size_bytes for it in adapters_named(named)] == [100, 0, 0]
+
+
 def test_what_another_engine_was_set_to_do_is_said() -> None:
     assert unmet(Settings(), "llamacpp") == unmet(Settings(), "vllm") == ()
     wished = Settings(vllm_parallel=16, vllm_memory=80, vllm_cards=2, vllm_nodes=2)

@@ -259,14 +259,16 @@ def quoting_chat(stores: Stores) -> str:
     return answer.chat_id
 
 
-def test_a_markdown_export_lists_the_quotes_with_their_verdicts(stores: Stores) -> None:
+def test_a_markdown_export_marks_quotes_in_their_place_and_lists_them(stores: Stores) -> None:
     text = text_of(told_of(stores, [quoting_chat(stores)]), ExportOptions("md"))
-    assert QUOTING in text
+    assert (
+        "It is “1,250 **euros**”↪¹ (lease.pdf, page 1), “due in May”✓² and “due in June”✗³." in text
+    )
     assert text.rstrip().endswith(
         "Quotes, held against the files:\n\n"
-        "- ↪ “1,250 euros”: not there, but in lease.pdf, page 2\n"
-        "- ✓ “due in May”: found in lease.pdf, page 1\n"
-        "- ✗ “due in June”: not found in the files"
+        "- ↪¹ “1,250 euros”: not there, but in lease.pdf, page 2\n"
+        "- ✓² “due in May”: found in lease.pdf, page 1\n"
+        "- ✗³ “due in June”: not found in the files"
     )
 
 

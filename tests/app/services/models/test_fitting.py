@@ -12,7 +12,7 @@ import pytest
 from app.core.models.entry import STARTER as STARTER_ID
 from app.services.engines.loaders import LlamaLoader
 from app.services.engines.runtime import Runtime
-from app.services.models.fitting import Fitting
+from app.services.models.fitting import Fitting, projector_file
 from app.store.db import Database
 from app.store.load_records import LoadStore
 from app.wiring.shipped import STARTER, STARTER_DRAFTER
@@ -26,6 +26,7 @@ from engines.memory.fit import DraftNeed, need_by_formula
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.types import LoadedModel
+from tests.support.made_senses import gemma4_projector, write_gemma4
 from tests.support.services import Services
 
 GB = 10**9
@@ -69,6 +70,20 @@ def test_the_formula_stands_in_and_it_is_said_why(loads: LoadStore, header: Gguf
     assert "could not say" in report.why_not
     assert any("estimate" in sentence for sentence in report.sentences)
     assert exact.fit.need_bytes <= report.fit.need_bytes <= 1.2 * exact.fit.need_bytes
+
+
+def test_the_largest_picture_is_in_the_estimate(loads: LoadStore, tmp_path: Path) -> None:
+    """Its pictures are read in one call, for which the library makes room as well."""
+    model = write_gemma4(tmp_path / "gemma4.gguf")
+    projector = projector_file(gemma4_projector(tmp_path / "mmproj-gemma4.gguf"))
+    blind, seeing = (
+        fitting(loads).report(model, read_header(model), LoadOptions(mtp=False), projector=it)
+        for it in (None, projector)
+    )
+    assert (blind.plan.batch, seeing.plan.batch) == (512, 1120)
+    assert blind.exact
+    assert seeing.exact
+    assert seeing.fit.parts.compute > blind.fit.parts.compute + 1e7
 
 
 def test_the_plan_follows_from_the_exact_figures(loads: LoadStore, header: GgufHeader) -> None:

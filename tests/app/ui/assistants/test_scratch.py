@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from pathlib import Path
 
 import pytest
 from PySide6.QtTest import QTest
@@ -13,6 +14,7 @@ from app.core.chats.places import ALL
 from app.core.errors import ChatNotFound
 from app.running import _reporter
 from app.ui.assistants.scratch_window import ScratchWindow, without_words
+from tests.app.documents.made_documents import pdf
 from tests.app.ui.conftest import Ui
 
 OBJECT = "\ufffc"
@@ -51,6 +53,33 @@ def test_it_answers_and_nothing_of_it_is_among_the_chats(ui: Ui) -> None:
     assert ui.window.windowTitle() == "Hearth"
     scratch.close_now()
     is_gone(ui)
+
+
+def test_the_pages_of_its_files_are_shown_and_none_is_kept(ui: Ui, tmp_path: Path) -> None:
+    """The user's own file is looked at, as long as it is as it was read."""
+    scratch = open_scratch(ui)
+    lease = pdf(tmp_path / "lease.pdf", [["The rent is due in May."]])
+    ui.engine.pieces = ("It says “due in May” (lease.pdf, page 1).",)
+    scratch.page.files.add([lease])
+    ui.qtbot.waitUntil(lambda: bool(scratch.page.files.attachments))
+    ask(ui, scratch, "When?")
+    last = scratch.page.transcript.last()
+    assert last is not None
+    follow = last.view.quote
+    ui.qtbot.waitUntil(lambda: last.part("citations") is not None)
+    follow.emit(1)
+    viewer = scratch.page.viewer
+    ui.qtbot.waitUntil(lambda: not viewer.canvas._image.isNull())
+    assert viewer.canvas.isVisible()
+    viewer.close()
+    pdf(lease, [["The rent is due in June."]])
+    follow.emit(1)
+    ui.qtbot.waitUntil(viewer.text.isVisible)
+    assert "due in May" in viewer.text.toPlainText()
+    viewer.close()
+    scratch.close_now()
+    is_gone(ui)
+    assert not ui.app.folder.attachments.exists()
 
 
 def test_a_formula_is_drawn(ui: Ui) -> None:

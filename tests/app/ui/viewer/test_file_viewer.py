@@ -198,7 +198,7 @@ def test_a_copy_that_was_changed_is_not_shown_as_the_file(ui: Ui, lease: Attache
     follow(ui, 1)
     assert "1,250.50" in ui.find(TextPage).toPlainText()
     assert ui.find(QLabel, "viewerNote").text() == (
-        "The kept copy is no longer the file that was read. This is the text of that."
+        "The file has changed since it was read. This is the text as it was then."
     )
 
 
@@ -302,7 +302,7 @@ def test_a_file_of_a_collection_is_drawn_from_where_it_lies(ui: Ui, tmp_path: Pa
     pdf(path, [("The deposit is 9,999.50 euros.",)] * 7)
     follow(ui, 2)
     assert ui.find(TextPage).toPlainText() == document.sections[6].text
-    assert ui.find(QLabel, "viewerNote").text().startswith("The kept copy is no longer the file")
+    assert ui.find(QLabel, "viewerNote").text().startswith("The file has changed since it was read")
 
 
 def sha256_of(path: Path) -> str:

@@ -248,6 +248,12 @@ def test_the_window_is_as_wide_at_each_start_as_at_the_last(ui: Ui) -> None:
         shiboken6.delete(window)
 
 
+def test_the_first_time_it_is_no_larger_than_its_screen(ui: Ui) -> None:
+    ui.window.resize(5000, 4000)
+    ui.window.restore(WindowState())
+    assert ui.window.size() == ui.window.screen().availableSize()
+
+
 def test_a_state_of_nonsense_changes_nothing(ui: Ui) -> None:
     size = ui.window.size()
     ui.window.restore(WindowState("zz", True, 264))

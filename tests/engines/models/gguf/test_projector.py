@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from engines.llamacpp.cells import is_cell
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
 from engines.llamacpp.projector import Projector, open_projector
-from engines.models.gguf.projector import read_projector
+from engines.models.gguf.projector import read_projector, senses
 from engines.types import LoadPlan, MediaKind, Medium
 from tests.support.made_senses import (
     gemma4_projector,
@@ -88,6 +89,16 @@ def test_a_picture_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], ki
             assert counted <= facts.most_picture_tokens
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_says_whether_a_picture_is_read_in_one_call(pairs: dict[str, Pair], kind: str) -> None:
+    facts = read_projector(pairs[kind][1])
+    with opened(pairs[kind]) as projector:
+        assert facts.picture_rows == projector.most_rows
+    assert facts.picture_rows == (1120 if kind == "gemma4" else 0)
+    small = replace(facts, width=1536)
+    assert small.picture_rows == 0, "the small ones of Gemma 4 read them token by token"
+
+
 @pytest.mark.parametrize("kind", ["gemma4", "qwen3a"])
 def test_a_sound_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], kind: str) -> None:
     facts = read_projector(pairs[kind][1])
@@ -124,3 +135,18 @@ def test_an_unknown_kind_is_counted_by_nobody_but_llama(tmp_path: Path) -> None:
     assert facts.kinds == ("telescope",)
     assert facts.picture_tokens(64, 64) is None
     assert facts.sound_tokens(1.0) is None
+
+
+def test_eyes_and_ears_are_told_apart(tmp_path: Path) -> None:
+    assert senses(qwen3vl_projector(tmp_path / "a.gguf")) == ("sees",)
+    assert senses(qwen3a_projector(tmp_path / "b.gguf")) == ("hears",)
+    assert senses(gemma4_projector(tmp_path / "c.gguf", ears=True)) == ("sees", "hears")
+
+
+@pytest.mark.parametrize("content", [b"", b"no model", b"GGUF\x03\0\0\0" + bytes(9)])
+def test_what_cannot_be_read_is_for_nothing(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.gguf"
+    path.write_bytes(content)
+    assert senses(path) == ()
+    assert senses(tmp_path / "gone.gguf") == ()
+    assert senses(None) == ()

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
@@ -100,3 +100,23 @@ def test_the_keys_that_send_are_in_the_tip(ui: Ui) -> None:
     ui.presenters.settings.set("send_with", "ctrl+enter")
     assert "Ctrl+Enter sends" in button.toolTip()
     assert "Ctrl+Enter sends" in ui.edit.accessibleDescription()
+
+
+class _Painted(QObject):
+    """Counts how often a widget is painted."""
+
+    count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() is QEvent.Type.Paint
+        return super().eventFilter(watched, event)
+
+
+def test_the_words_in_the_empty_field_are_painted_when_they_change(ui: Ui) -> None:
+    ui.window.header.setFocus()
+    ui.settle()
+    painted = _Painted()
+    ui.edit.viewport().installEventFilter(painted)
+    ui.page.composer.set_assistant("another one")
+    ui.qtbot.waitUntil(lambda: painted.count > 0)
+    assert ui.edit.placeholderText() == "Message another one"

@@ -104,9 +104,11 @@ def test_files_are_chosen_several_at_once(ui: Ui, plan: Path) -> None:
     ui.press("Ctrl+O")
     dialog = ui.find(QFileDialog)
     assert dialog.fileMode() is QFileDialog.FileMode.ExistingFiles
+    assert dialog.directory().path() == str(Path.home())
     dialog.filesSelected.emit([str(plan), str(other)])
     dialog.reject()
     wait_for_files(ui, "plan.txt", "b.csv")
+    assert ui.window.focusWidget() is ui.edit
     ui.click("attachFiles")
     ui.find(QFileDialog).reject()
 
@@ -123,6 +125,43 @@ def test_a_chip_says_what_the_file_is_and_what_it_takes(ui: Ui, tmp_path: Path) 
     assert strip is not None
     assert "Files " in strip.accessibleDescription()
     assert meter.isVisible()
+
+
+def test_the_pages_of_a_file_are_shown_as_pictures_before_it_is_sent(
+    ui: Ui, tmp_path: Path
+) -> None:
+    attach(ui, pdf(tmp_path / "lease.pdf", [["The rent is due."], ["The deposit is not."]]))
+    ui.click("openFile")
+    viewer = ui.find(FileViewer)
+    ui.qtbot.waitUntil(viewer.canvas.isVisible)
+    ui.qtbot.waitUntil(lambda: not viewer.canvas._image.isNull())
+    assert ui.find(QLabel, "viewerPlace").text() == "Page 1 of 2"
+    assert ui.find(QAbstractButton, "viewerText").isVisible()
+
+
+def test_scanned_pages_that_the_model_does_not_see_are_told(ui: Ui, tmp_path: Path) -> None:
+    path = pdf(tmp_path / "mixed.pdf", [["One page"], [], ["and another"], []])
+    attach(ui, path)
+    ui.qtbot.waitUntil(lambda: "tokens" in chips(ui)["mixed.pdf"])
+    assert chips(ui)["mixed.pdf"].endswith(" tokens · 2 scanned pages are left out")
+    ui.click("contextMeter")
+    used = ui.find(QLabel, "contextFileUse1").text()
+    assert used.startswith("all its text is in, 2 scanned pages are left out")
+    ui.press("Escape")
+    ui.ask("What does it say?")
+    told = "The model was given all of mixed.pdf but 2 scanned pages."
+    assert ui.find(QLabel, "toldFiles").text() == told
+    ui.page.reload()
+    assert ui.find(QLabel, "toldFiles").text() == told
+
+
+def test_of_a_scan_that_the_model_does_not_see_nothing_is_in(ui: Ui, tmp_path: Path) -> None:
+    attach(ui, pdf(tmp_path / "scan.pdf", [[], []]))
+    ui.qtbot.waitUntil(lambda: "scan without text · nothing of it is in" in chips(ui)["scan.pdf"])
+    ui.ask("What does it say?")
+    assert ui.find(QLabel, "toldFiles").text() == (
+        "The model was given nothing of scan.pdf: its pages are scanned."
+    )
 
 
 def test_of_a_long_file_so_many_places_are_told_before_and_after(ui: Ui, long: Path) -> None:
@@ -359,12 +398,17 @@ def photo(tmp_path: Path) -> Path:
 def test_a_picture_that_the_model_cannot_see_says_so_before_it_is_sent(ui: Ui, photo: Path) -> None:
     attach(ui, photo)
     assert "320 × 200" in chips(ui)["oven.png"]
+    assert "tokens" not in chips(ui)["oven.png"]
     line = ui.find(HindranceLine)
     assert "cannot see pictures" in line.accessibleName()
     ui.ask("What is this?", wait=False)
     assert ui.edit.toPlainText() == "What is this?"
     assert ui.engine.requests == []
-    assert line.hasFocus()
+    button = ui.find(QAbstractButton, "fixHindrance")
+    assert button.hasFocus()
+    ui.press("Space", button)
+    assert ui.find(QAbstractButton, "modelsPart-discover").isChecked()
+    ui.click("backToChat")
     ui.find(QAbstractButton, "removeFile").click()
     ui.qtbot.waitUntil(lambda: not ui.has("hindranceLine"))
     ui.press("Return", ui.edit)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from app.core.errors import CatalogueInvalid, NoConnection
 from app.presenters.suggestions import FRESH_S
@@ -51,6 +52,52 @@ def test_get_puts_it_into_the_queue_with_what_belongs_to_it(discover: Ui, hub: S
     assert drafter.repo == DRAFTERS
     assert [file.path for file in drafter.files] == ["mtp-gemma-4-E2B-it.gguf"]
     assert [file.path for file in wanted.files] == ["gemma-4-E2B_q4_0-it.gguf"]
+
+
+def tick_pictures(ui: Ui) -> QCheckBox:
+    """Tick them with the key, as from the button beside it by Shift+Tab."""
+    box = ui.find(QCheckBox, "pictures-default")
+    box.setFocus(Qt.FocusReason.TabFocusReason)
+    ui.press("Space", box)
+    assert box.isChecked()
+    return box
+
+
+@pytest.mark.parametrize("there", ["first start", "models"])
+def test_the_model_comes_with_its_projector_where_pictures_are_ticked(ui: Ui, there: str) -> None:
+    if there == "models":
+        ui.press("Ctrl+M")
+        ui.click("modelsPart-discover")
+    box = tick_pictures(ui)
+    assert box.text() == "Pictures too (990 MB more)"
+    shown = card(ui, "default")
+
+    def told() -> list[str]:
+        bars = shown.findChildren(QWidget, "memoryBar-memory")
+        return [it.accessibleDescription() for it in bars if it.isVisible()]
+
+    ui.qtbot.waitUntil(lambda: any("Projector 990 MB" in it for it in told()))
+    ui.click("get-default")
+    ui.qtbot.waitUntil(lambda: len(ui.app.downloads.downloads()) == 2)
+    wanted, _drafter = (it.wanted for it in ui.app.downloads.downloads())
+    assert [file.path for file in wanted.files] == [
+        "gemma-4-E2B_q4_0-it.gguf",
+        "gemma-4-E2B-it-mmproj.gguf",
+    ]
+    ui.qtbot.waitUntil(lambda: not box.isEnabled())
+
+
+def test_pictures_stay_ticked_when_the_offers_are_made_anew(ui: Ui) -> None:
+    tick_pictures(ui)
+    ui.press("Ctrl+M")
+    ui.click("modelsPart-discover")
+    tick_pictures(ui)
+    told = ui.presenters.suggestions.told
+    assert told is not None
+    ui.presenters.suggestions.offered.emit(told)
+    assert card(ui, "default").pictures
+    ui.click("backToChat")
+    assert card(ui, "default").pictures
 
 
 def test_a_card_shows_how_its_download_stands(discover: Ui) -> None:

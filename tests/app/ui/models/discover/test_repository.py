@@ -8,7 +8,7 @@ from keyring.backends.fail import Keyring as NoKeyring
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton
 
 from app.core.errors import GatedRepository, HubUnreadable, RepositoryUnknown, TokenRefused
 from app.ui.chat.text.markdown_view import MarkdownView
@@ -78,6 +78,21 @@ def test_files_beside_the_model_are_no_sizes_and_come_along(discover: Ui) -> Non
     assert [line.text().split(" (")[0] for line in lines] == [
         "Includes its drafter",
     ]
+
+
+def test_the_projector_comes_along_where_it_is_ticked(discover: Ui) -> None:
+    open_page(discover)
+    discover.click("variant-Q6_K")
+    box = discover.find(QCheckBox, "withProjector")
+    assert box.text() == "Pictures or sounds too, with its projector (900 MB more)"
+    assert discover.find(QPushButton, "getVariant").text() == "Download 6.4 GB"
+    discover.press("Space", box)
+    button = discover.find(QPushButton, "getVariant")
+    assert button.text() == button.accessibleName() == "Download 7.3 GB"
+    discover.click("getVariant")
+    discover.qtbot.waitUntil(lambda: len(discover.app.downloads.downloads()) == 1)
+    files = discover.app.downloads.downloads()[0].wanted.files
+    assert "mmproj-small-7b-F16.gguf" in [file.path for file in files]
 
 
 def test_parts_are_one_size_and_got_together(discover: Ui) -> None:
