@@ -13,3 +13,7 @@ if(PROJECT_IS_TOP_LEVEL AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     file(REAL_PATH "${gomp}" gomp)
     install(FILES "${gomp}" DESTINATION llama_cpp/lib RENAME libgomp.so.1)
 endif()
+
+# The files have that RPATH from the start: one that names the building's folder, to be replaced at
+# the installation, leaves room of its length in each, and so makes the same file another elsewhere.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
