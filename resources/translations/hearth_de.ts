@@ -569,6 +569,7 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/desktop/desktop.py" />
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/engines/install_line.py" />
@@ -3019,6 +3020,26 @@
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>Open Hearth for details.</source>
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>A link outside of Hearth names this model.</source>
+      <translation>Ein Link außerhalb von Hearth nennt dieses Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Nothing is downloaded before you choose it there.</source>
+      <translation>Heruntergeladen wird erst, was du dort auswählst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Look at it</source>
+      <translation>Ansehen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Look at {0} on the Hub?</source>
+      <translation>{0} auf dem Hub ansehen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/exchange.py" />
@@ -8755,6 +8776,26 @@
       <location filename="../../app/core/exchange/thread.py" />
       <source>Its messages are too long for one chat.</source>
       <translation>Seine Nachrichten sind zu lang für einen Chat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>“{0}” was not opened.</source>
+      <translation>„{0}“ wurde nicht geöffnet.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME for a model on the Hub.</source>
+      <translation>Hearth öffnet diese Links: hearth: für sein Fenster und hearth://model/EIGENTÜMER/NAME für ein Modell auf dem Hub.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>It is too long.</source>
+      <translation>Er ist zu lang.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>It names nothing that Hearth shows for a link.</source>
+      <translation>Er nennt nichts, was Hearth für einen Link zeigt.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
@@ -16838,6 +16879,16 @@ Version: {0}
       <location filename="../../engines/vllm/provision/environment.py" />
       <source>It calls itself {0}.</source>
       <translation>Es nennt sich {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>It makes vLLM's environment; Hearth's packages come without it.</source>
+      <translation>Es richtet die Umgebung von vLLM ein; Hearths Pakete kommen ohne es.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>Install uv, for example with “pipx install uv”, and try again.</source>
+      <translation>Installiere uv, zum Beispiel mit „pipx install uv“, und versuche es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
