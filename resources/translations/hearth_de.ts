@@ -3069,22 +3069,22 @@
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
       <source>A link outside of Hearth names this model.</source>
-      <translation type="unfinished" />
+      <translation>Ein Link außerhalb von Hearth nennt dieses Modell.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
       <source>Nothing is downloaded before you choose it there.</source>
-      <translation type="unfinished" />
+      <translation>Heruntergeladen wird erst, was du dort auswählst.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
       <source>Look at it</source>
-      <translation type="unfinished" />
+      <translation>Ansehen</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
       <source>Look at {0} on the Hub?</source>
-      <translation type="unfinished" />
+      <translation>{0} auf dem Hub ansehen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/exchange.py" />
@@ -8845,22 +8845,22 @@
     <message>
       <location filename="../../app/core/links.py" />
       <source>“{0}” was not opened.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ wurde nicht geöffnet.</translation>
     </message>
     <message>
       <location filename="../../app/core/links.py" />
       <source>Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME for a model on the Hub.</source>
-      <translation type="unfinished" />
+      <translation>Hearth öffnet diese Links: hearth: für sein Fenster und hearth://model/EIGENTÜMER/NAME für ein Modell auf dem Hub.</translation>
     </message>
     <message>
       <location filename="../../app/core/links.py" />
       <source>It is too long.</source>
-      <translation type="unfinished" />
+      <translation>Er ist zu lang.</translation>
     </message>
     <message>
       <location filename="../../app/core/links.py" />
       <source>It names nothing that Hearth shows for a link.</source>
-      <translation type="unfinished" />
+      <translation>Er nennt nichts, was Hearth für einen Link zeigt.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
@@ -13878,37 +13878,37 @@
     <message>
       <location filename="../../engines/llamacpp/packs.py" />
       <source>it is for llama.cpp {0} of llama-cpp-python {1}, and Hearth has {2} of {3}.</source>
-      <translation type="unfinished" />
+      <translation>es ist für llama.cpp {0} aus llama-cpp-python {1}, und Hearth hat {2} aus {3}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/packs.py" />
       <source>its llama.cpp {0} is built from another source.</source>
-      <translation type="unfinished" />
+      <translation>sein llama.cpp {0} ist aus einer anderen Quelle gebaut.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/packs.py" />
       <source>it is for {0}, and this is {1}.</source>
-      <translation type="unfinished" />
+      <translation>es ist für {0}, und dies ist {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/packs.py" />
       <source>“{0}” is no module for graphics cards.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ ist kein Modul für Grafikkarten.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/packs.py" />
       <source>{0} is damaged.</source>
-      <translation type="unfinished" />
+      <translation>{0} ist beschädigt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/packs.py" />
       <source>its {0} cannot be read.</source>
-      <translation type="unfinished" />
+      <translation>seine Datei {0} lässt sich nicht lesen.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/packs.py" />
       <source>The pack in {0} is not used: {1} Put the pack of this version of Hearth there, or delete the folder.</source>
-      <translation type="unfinished" />
+      <translation>Das Paket in {0} wird nicht verwendet: {1} Legen Sie das Paket dieser Version von Hearth dorthin, oder löschen Sie den Ordner.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/placing.py" />
@@ -16999,12 +16999,12 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/environment.py" />
       <source>It makes vLLM's environment; Hearth's packages come without it.</source>
-      <translation type="unfinished" />
+      <translation>Es richtet die Umgebung von vLLM ein; Hearths Pakete kommen ohne es.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/environment.py" />
       <source>Install uv, for example with “pipx install uv”, and try again.</source>
-      <translation type="unfinished" />
+      <translation>Installiere uv, zum Beispiel mit „pipx install uv“, und versuche es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engines.vllm.provision.environment import headers_here, name_toolkit
+from engines.errors import EngineUnavailable
+from engines.vllm.provision.environment import headers_here, name_toolkit, uv
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="environments are those of Linux")
 
@@ -48,3 +49,22 @@ def test_headers_are_those_of_the_python_that_would_be_used(
     assert headers_here((3, 9))
     says.write_text("")
     assert not headers_here((3, 9)), "who does not tell has none"
+
+
+def test_where_hearth_comes_without_uv_the_users_own_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr("uv.find_uv_bin", missing)
+    own = tmp_path / "uv"
+    own.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert uv() == str(own)
+    monkeypatch.setenv("PATH", str(tmp_path / "elsewhere"))
+    with pytest.raises(EngineUnavailable, match=r"run\.py"):
+        uv()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    with pytest.raises(EngineUnavailable, match="pipx install uv"):
+        uv()
