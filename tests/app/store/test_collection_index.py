@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from app.core.documents import Document
 from app.core.errors import DocumentNotRead, SearchBroken
 from app.core.knowledge import PathTrouble
 from app.store import collection_index
-from app.store.collection_index import CollectionIndex, SeenFile, VectorModel
+from app.store.collection_index import LAYOUT, CollectionIndex, SeenFile, VectorModel
 from tests.support.attached import attached
 
 LEASE = attached("lease.pdf", "The flat has two rooms.", "The rent is 950 euros a month.").document
@@ -182,7 +183,8 @@ def test_an_index_of_another_layout_is_begun_anew(
         keep(index, lease=LEASE)
     with closing(CollectionIndex(path)) as index:
         assert index.counts().files == 1
-    monkeypatch.setattr(collection_index, "LAYOUT", collection_index.LAYOUT + 1)
+    other = replace(collection_index._KIND, layout=LAYOUT + 1)
+    monkeypatch.setattr(collection_index, "_KIND", other)
     with closing(CollectionIndex(path)) as index:
         assert index.counts().files == 0
 
