@@ -36,7 +36,16 @@ from app.core.knowledge import (
 )
 from app.store.index_file import IndexFile, IndexKind
 from app.store.passages import WORDS, telling_words, terms_of, weighed
-from app.store.vectors import NearVector, SignTable, encoded, middle, ranked
+from app.store.vectors import (
+    HALVES,
+    Code,
+    Halves,
+    NearPassage,
+    SignTable,
+    encoded,
+    middle,
+    ranked,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -471,17 +480,15 @@ class CollectionIndex:
             rows.close()
         return found
 
-    def keep_vectors(
-        self, model: VectorModel, text_id: int, vectors: Sequence[Sequence[float]]
-    ) -> None:
+    def keep_vectors(self, model: VectorModel, text_id: int, vectors: Sequence[Halves]) -> None:
         """Keep the vectors of a text's passages, unless it has gone meanwhile."""
-        signs, codes = encoded(vectors, model.dimensions)
+        signs, sizes = encoded(vectors, model.dimensions)
         with self._file.write() as db:
             number = _number_of(db, model)
             db.execute(
                 "INSERT OR REPLACE INTO vectors (model, text_id, signs, codes)"
                 " SELECT ?, id, ?, ? FROM texts WHERE id = ? AND count = ?",
-                (number, signs, codes, text_id, len(vectors)),
+                (number, signs, sizes, text_id, len(vectors)),
             )
             _count_up(db)
 
@@ -686,17 +693,18 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
 
 
 def _codes(
-    db: sqlite3.Connection, model: VectorModel, vectors: Iterable[NearVector]
-) -> dict[int, bytes]:
-    """Read the codes of vectors, by their passages; those that have gone are left out."""
-    width, found = model.dimensions // 2, {}
-    for it in sorted(vectors):
+    db: sqlite3.Connection, model: VectorModel, near: Iterable[NearPassage]
+) -> dict[int, Code]:
+    """Read what is kept of passages' vectors; those that have gone are left out."""
+    signs, sizes = HALVES * model.dimensions // 8, HALVES * model.dimensions // 4
+    found: dict[int, Code] = {}
+    for it in sorted(near):
         row = db.execute(
-            "SELECT substr(codes, ?, ?) FROM vectors WHERE id = ?",
-            (1 + it.place * width, width, it.row),
+            "SELECT substr(signs, ?, ?), substr(codes, ?, ?) FROM vectors WHERE id = ?",
+            (1 + it.place * signs, signs, 1 + it.place * sizes, sizes, it.row),
         ).fetchone()
-        if row is not None and len(row[0]) == width:
-            found[it.passage] = row[0]
+        if row is not None and len(row[1]) == sizes:
+            found[it.passage] = row[0], row[1]
     return found
 
 
