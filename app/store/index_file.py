@@ -75,7 +75,7 @@ class IndexFile:
         except (sqlite3.DatabaseError, AppError) as error:
             if _is(error, _BUSY) or not (kind.in_memory or _is(error, _USELESS)):
                 raise self._explained_by(error) from error
-            _log.warning("an index is made anew: %s", error)
+            _log.warning("the index %s is made anew: %s", self._path.name, error)
             self._open_another()
 
     @contextmanager
@@ -147,7 +147,7 @@ class IndexFile:
         except (sqlite3.DatabaseError, AppError, OSError) as error:
             if not self._kind.in_memory:
                 raise self._explained_by(error) from error
-            _log.warning("an index is kept in memory: %s", error)
+            _log.warning("the index %s is kept in memory: %s", self._path.name, error)
             self._path, self._reading = MEMORY, self._writing
             self._open()
 
@@ -174,7 +174,7 @@ class IndexFile:
             yield
         except sqlite3.DatabaseError as error:
             if _is(error, _DAMAGED):
-                _log.warning("an index is made anew: %s", error)
+                _log.warning("the index %s is made anew: %s", self._path.name, error)
                 with self._reading, self._writing:
                     self.close()
                     remove_index(self._path)
