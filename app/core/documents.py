@@ -21,6 +21,11 @@ BETWEEN: Final = "\n\n"
 PASSAGE: Final = 1000
 """Characters of a passage, at most; about 250 tokens, a paragraph or two."""
 
+_HALVED: Final = 500
+"""Characters of a passage, at most, that is told by one vector as well as by two."""
+
+_SPACE: Final = re.compile(r"\s")
+
 
 class DocumentKind(StrEnum):
     """The kinds of files that can be read."""
@@ -229,6 +234,19 @@ def _end(text: str, start: int, length: int) -> int:
         if found >= 0:
             return found + len(mark)
     return most
+
+
+def halves(passage: str) -> tuple[str, str]:
+    """Divide a passage in the middle, behind a word; a short one is both its halves itself.
+
+    Each half gets a vector: that of a text in which several things are said is near none of them.
+    """
+    space = _SPACE.search(passage, len(passage) // 2)
+    middle = space.end() if space is not None else len(passage) // 2
+    parts = passage[:middle], passage[middle:]
+    if len(passage) <= _HALVED or not all(map(str.strip, parts)):
+        return passage, passage
+    return parts
 
 
 @dataclass(frozen=True)

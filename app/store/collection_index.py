@@ -1,22 +1,18 @@
 """The index of a collection: its files, their text, the words and the vectors of their passages.
 
-A file of its own for each collection: all of it can be made again from the files, so it needs no
-copies and no migrations, what it writes never holds up a chat, and a collection that is removed
-leaves nothing behind. Texts lie compressed, each once however many files have it; the words' index
-holds neither text nor words that say nothing, and of passages only their places are kept.
+A file of its own for each collection: one that is removed leaves nothing behind. Texts lie
+compressed, each once however many files have it; the words' index holds neither text nor words that
+say nothing, and of passages only their places are kept.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import sqlite3
-import threading
 import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,7 +25,6 @@ from app.core.documents import (
     document_values,
     passages,
 )
-from app.core.errors import SearchBroken
 from app.core.knowledge import (
     By,
     FileState,
@@ -39,10 +34,18 @@ from app.core.knowledge import (
     Ranking,
     fused,
 )
-from app.store.db import BESIDE, connect
-from app.store.folder import disk_full
+from app.store.index_file import IndexFile, IndexKind
 from app.store.passages import WORDS, telling_words, terms_of, weighed
-from app.store.vectors import NearVector, SignTable, encoded, middle, ranked
+from app.store.vectors import (
+    HALVES,
+    Code,
+    Halves,
+    NearPassage,
+    SignTable,
+    encoded,
+    middle,
+    ranked,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,16 +74,8 @@ _PACKING: Final = 5
 _MATCHED: Final = 20_000
 """Passages that are ranked by their words: words that are in more of them say little."""
 
-_MERGED: Final = 500
-"""Pages of the words' index that are written anew in one go."""
-
-_FORGETS: Final = sqlite3.sqlite_version_info >= (3, 42)
-"""Whether this SQLite can take a word out of an index at once, instead of crossing it out."""
-
 _UNPACKED: Final = 4_000_000
 """Characters of documents that stay unpacked in memory, of those that were found last."""
-
-_USELESS: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 _TABLES: Final = (
     "CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -138,7 +133,13 @@ _TABLES: Final = (
     ) STRICT""",
 )
 
-_log = logging.getLogger(__name__)
+_KIND: Final = IndexKind(
+    layout=LAYOUT,
+    tables=_TABLES,
+    words=("word_index",),
+    called="The collection",
+    anew="Its index was damaged and is made anew; the files are safe.",
+)
 
 
 @dataclass(frozen=True)
@@ -200,104 +201,34 @@ class CollectionIndex:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._reading = threading.RLock()
-        self._writing = threading.RLock()
+        self._file = IndexFile(path, _KIND)
         self._signs: tuple[tuple[int, str], SignTable, NDArray[np.float32]] | None = None
-        try:
-            self._open()
-        except sqlite3.DatabaseError as error:
-            if not _is_useless(error):
-                raise _broken(f"The system says: {error}.") from error
-            _log.warning("the index of a collection is made anew: %s", error)
-            remove_index(path)
-            self._open()
         self._unpacked: OrderedDict[str, Document] = OrderedDict()
 
     def close(self) -> None:
-        with self._reading, self._writing:
-            self._reader.close()
-            self._writer.close()
+        self._file.close()
 
-    def _open(self) -> None:
-        with closing(connect(self._path)) as db:
-            layout = int(db.execute("PRAGMA user_version").fetchone()[0])
-            if layout == LAYOUT:
-                # Another SQLite may have made it in a way that this one cannot read.
-                db.execute("SELECT rowid FROM word_index WHERE word_index MATCH 'aaaa'").fetchone()
-        if layout not in {0, LAYOUT}:
-            remove_index(self._path)
-        self._reader, self._writer = self._connect(), self._connect()
-        if layout != LAYOUT:
-            self._reader.execute("PRAGMA journal_mode=WAL")
-            with self._write() as db:
-                for table in _TABLES:
-                    db.execute(table)
-                if _FORGETS:
-                    db.execute(
-                        "INSERT INTO word_index (word_index, rank) VALUES ('secure-delete', 1)"
-                    )
-                db.execute(f"PRAGMA user_version={LAYOUT}")
+    def size_bytes(self) -> int:
+        """Return what the index takes on the disk."""
+        return self._file.size_bytes()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = connect(self._path)
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA temp_store=MEMORY")
-        return connection
-
-    @contextmanager
-    def _read(self) -> Iterator[sqlite3.Connection]:
-        with self._reading, self._explained():
-            yield self._reader
-
-    @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction: everything in the block is saved at its end, or nothing."""
-        with self._writing, self._explained():
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._writer
-            except BaseException:
-                self._writer.rollback()
-                raise
-            self._writer.commit()
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code == sqlite3.SQLITE_FULL:
-                raise disk_full(self._path.parent) from error
-            if code not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-                raise _broken(f"The system says: {error}.") from error
-            _log.warning("the index of a collection is made anew: %s", error)
-            with self._reading, self._writing:
-                self.close()
-                remove_index(self._path)
-                self._open()
-            raise _broken("Its index was damaged and is made anew; the files are safe.") from error
-
-    def _forget_texts(self, left: Iterable[int]) -> None:
+    def _forget_texts(self, db: sqlite3.Connection, left: Iterable[int]) -> None:
         """Remove those of these texts that no file has any more, with their words and vectors."""
-        with self._writing:
-            if _remove_unused(self._writer, left):
-                with self._reading:
-                    self._unpacked.clear()
+        if _remove_unused(db, left):
+            with self._file.read():
+                self._unpacked.clear()
 
     # Files
 
     def known(self) -> dict[bytes, TrackedFile]:
         """Return all files of the index by their paths, as the system has these."""
-        with self._read() as db:
+        with self._file.read() as db:
             rows = db.execute("SELECT id, path, name, size, mtime_ns, state FROM files")
             return {row["path"]: _known(row) for row in rows}
 
     def waiting(self, most: int) -> list[TrackedFile]:
         """Return files that have yet to be read, in the order in which they were found."""
-        with self._read() as db:
+        with self._file.read() as db:
             rows = db.execute(
                 "SELECT id, path, name, size, mtime_ns, state FROM files WHERE state = 'waiting'"
                 " ORDER BY id LIMIT ?",
@@ -309,7 +240,7 @@ class CollectionIndex:
         self, state: FileState | None = None, start: int = 0, most: int = -1
     ) -> list[IndexedFile]:
         """Return files by their names."""
-        with self._read() as db:
+        with self._file.read() as db:
             rows = db.execute(
                 "SELECT path, name, state, files.size, places, scanned, why, [do] FROM files"
                 " LEFT JOIN texts ON texts.id = text_id WHERE ? IS NULL OR state = ?"
@@ -342,7 +273,7 @@ class CollectionIndex:
         elsewhere now. gone: the ids of those that are there no more.
         """
         gone = list(gone)
-        with self._write() as db:
+        with self._file.write() as db:
             left = _texts_of(db, gone)
             db.executemany("DELETE FROM files WHERE id = ?", [(it,) for it in gone])
             db.executemany(
@@ -356,11 +287,11 @@ class CollectionIndex:
                 " state = 'waiting', why = '', [do] = ''",
                 map(_row, seen),
             )
-            self._forget_texts(left)
+            self._forget_texts(db, left)
 
     def read_again(self, path: Path | None = None) -> None:
         """Have files that could not be read tried again: one, or all."""
-        with self._write() as db:
+        with self._file.write() as db:
             db.execute(
                 "UPDATE files SET state = 'waiting', why = '', [do] = ''"
                 " WHERE state = 'unreadable' AND (? IS NULL OR path = ?)",
@@ -369,7 +300,7 @@ class CollectionIndex:
 
     def looked(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
         """Note that the folders have been looked through, and what could not be."""
-        with self._write() as db:
+        with self._file.write() as db:
             _keep(db, "looked", str(when))
             _keep(db, "left_out", str(left_out))
             db.execute("DELETE FROM troubles")
@@ -380,7 +311,7 @@ class CollectionIndex:
 
     def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
         """Return what `looked` noted last."""
-        with self._read() as db:
+        with self._file.read() as db:
             when, left_out = _kept(db, "looked"), _kept(db, "left_out")
             troubles = tuple(
                 PathTrouble(_path(row["path"]), row["why"], bool(row["away"]))
@@ -390,25 +321,25 @@ class CollectionIndex:
 
     def devices(self) -> dict[str, int]:
         """Return the devices on which the folders lay when files of theirs were last found."""
-        with self._read() as db:
+        with self._file.read() as db:
             found: dict[str, int] = json.loads(_kept(db, "devices") or "{}")
         return found
 
     def keep_devices(self, devices: Mapping[str, int]) -> None:
-        with self._write() as db:
+        with self._file.write() as db:
             _keep(db, "devices", json.dumps(dict(devices)))
 
     # Texts
 
     def has_size(self, size: int) -> bool:
         """Tell whether some text came from a file of this size."""
-        with self._read() as db:
+        with self._file.read() as db:
             row = db.execute("SELECT 1 FROM texts WHERE size = ? LIMIT 1", (size,)).fetchone()
         return row is not None
 
     def hash_of(self, file_id: int) -> str | None:
         """Return the hash of the file's bytes as it was read; None for one without text."""
-        with self._read() as db:
+        with self._file.read() as db:
             row = db.execute(
                 "SELECT sha256 FROM files JOIN texts ON texts.id = text_id WHERE files.id = ?",
                 (file_id,),
@@ -417,17 +348,17 @@ class CollectionIndex:
 
     def link(self, file: TrackedFile, sha256: str) -> bool:
         """Give a file the text of this hash, if it is here; returns whether it is."""
-        with self._write() as db:
+        with self._file.write() as db:
             row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
             if row is not None:
                 left = _texts_of(db, [file.id])
                 _have(db, file, row["id"])
-                self._forget_texts(left)
+                self._forget_texts(db, left)
         return row is not None
 
     def keep(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
         """Keep the text of files that were read, or why they could not be."""
-        with self._write() as db:
+        with self._file.write() as db:
             left = _texts_of(db, [file.id for file, _ in read])
             for file, document in read:
                 if isinstance(document, Document):
@@ -438,28 +369,19 @@ class CollectionIndex:
                         " WHERE id = ? AND mtime_ns = ?",
                         (document.why, document.do, file.id, file.seen.mtime_ns),
                     )
-            self._forget_texts(left)
+            self._forget_texts(db, left)
 
     def merge(self) -> bool:
-        """Write a part of the words' index anew, without words that are crossed out in it.
-
-        Returns whether there may be more to do; nothing where words are taken out at once.
-        """
-        with self._read() as db:
+        """Have words of removed texts leave the file, see `IndexFile.merge`."""
+        with self._file.read() as db:
             removed = _kept(db, "removed")
-        if _FORGETS or not removed:
+        if not removed:
             return False
-        with self._write() as db:
-            before = db.total_changes
-            for pages in (-_MERGED, _MERGED):
-                db.execute(
-                    "INSERT INTO word_index (word_index, rank) VALUES ('merge', ?)", (pages,)
-                )
-            # Two changes are those of the orders themselves.
-            more = db.total_changes - before > 2
-            if not more:
-                _keep(db, "removed", "")
-        return more
+        if self._file.merge():
+            return True
+        with self._file.write() as db:
+            _keep(db, "removed", "")
+        return False
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return the documents with these hashes; those that are not here are left out."""
@@ -467,7 +389,7 @@ class CollectionIndex:
         return {sha256: it for sha256, it in found.items() if it is not None}
 
     def _document(self, sha256: str) -> Document | None:
-        with self._read() as db:
+        with self._file.read() as db:
             document = self._unpacked.pop(sha256, None)
             what = "content" if document is None else "NULL AS content"
             row = db.execute(f"SELECT {what} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
@@ -482,7 +404,7 @@ class CollectionIndex:
 
     def paths_of(self, sha256: str) -> list[Path]:
         """Return where the files with this text lie."""
-        with self._read() as db:
+        with self._file.read() as db:
             rows = db.execute(
                 "SELECT path FROM files JOIN texts ON texts.id = text_id WHERE sha256 = ?"
                 " ORDER BY path",
@@ -497,7 +419,7 @@ class CollectionIndex:
         """
         asked = sorted(set(telling_words(quote).split()), key=lambda it: (-len(it), it))
         counted: Counter[int] = Counter()
-        with self._read() as db:
+        with self._file.read() as db:
             for word in asked[:_QUOTED]:
                 counted.update(
                     row[0]
@@ -521,7 +443,7 @@ class CollectionIndex:
 
     def counts(self) -> Counts:
         """Count what is in the index."""
-        with self._read() as db:
+        with self._file.read() as db:
             of = {
                 row["state"]: row["number"]
                 for row in db.execute("SELECT state, count(*) AS number FROM files GROUP BY state")
@@ -533,17 +455,12 @@ class CollectionIndex:
             sum(of.values()), of.get("waiting", 0), of.get("unreadable", 0), row[0], row[1]
         )
 
-    def size_bytes(self) -> int:
-        """Return what the index takes on the disk."""
-        places = (self._path.with_name(self._path.name + end) for end in ("", *BESIDE))
-        return sum(it.stat().st_size for it in places if it.exists())
-
     # Vectors
 
     def without_vectors(self, model: VectorModel, most: int) -> list[TextToEmbed]:
         """Return texts of which this model has made no vectors, of about so many passages."""
         found: list[TextToEmbed] = []
-        with self._read() as db:
+        with self._file.read() as db:
             rows = db.execute(
                 "SELECT id, count, content,"
                 " (SELECT name FROM files WHERE text_id = texts.id) AS name FROM texts"
@@ -563,23 +480,21 @@ class CollectionIndex:
             rows.close()
         return found
 
-    def keep_vectors(
-        self, model: VectorModel, text_id: int, vectors: Sequence[Sequence[float]]
-    ) -> None:
+    def keep_vectors(self, model: VectorModel, text_id: int, vectors: Sequence[Halves]) -> None:
         """Keep the vectors of a text's passages, unless it has gone meanwhile."""
-        signs, codes = encoded(vectors, model.dimensions)
-        with self._write() as db:
+        signs, sizes = encoded(vectors, model.dimensions)
+        with self._file.write() as db:
             number = _number_of(db, model)
             db.execute(
                 "INSERT OR REPLACE INTO vectors (model, text_id, signs, codes)"
                 " SELECT ?, id, ?, ? FROM texts WHERE id = ? AND count = ?",
-                (number, signs, codes, text_id, len(vectors)),
+                (number, signs, sizes, text_id, len(vectors)),
             )
             _count_up(db)
 
     def take_over(self, model: VectorModel) -> None:
         """Search the vectors of this model from now on, and remove those of all others."""
-        with self._write() as db:
+        with self._file.write() as db:
             number = _number_of(db, model)
             db.execute("DELETE FROM vectors WHERE model <> ?", (number,))
             db.execute("DELETE FROM models WHERE id <> ?", (number,))
@@ -588,7 +503,7 @@ class CollectionIndex:
 
     def model(self) -> VectorModel | None:
         """Return the model whose vectors are complete, or were; None before the first."""
-        with self._read() as db:
+        with self._file.read() as db:
             row = db.execute(
                 "SELECT key, name, dimensions FROM models WHERE key = ?", (_kept(db, "model"),)
             ).fetchone()
@@ -596,7 +511,7 @@ class CollectionIndex:
 
     def with_vectors(self, model: VectorModel) -> int:
         """Count the passages of which this model has made vectors."""
-        with self._read() as db:
+        with self._file.read() as db:
             row = db.execute(
                 "SELECT coalesce(sum(count), 0) FROM vectors JOIN texts ON texts.id = text_id"
                 " WHERE model = (SELECT id FROM models WHERE key = ?)",
@@ -632,7 +547,7 @@ class CollectionIndex:
         terms = terms_of(question)
         if not terms:
             return []
-        with self._read() as db:
+        with self._file.read() as db:
             counts = _counts(db, terms)
             rows = db.execute(
                 "SELECT rowid, rank FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
@@ -642,7 +557,7 @@ class CollectionIndex:
         return weighed(rows, counts, count)
 
     def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> Ranking:
-        with self._read() as db:
+        with self._file.read() as db:
             table, center = self._signs_of(db, model)
             codes = _codes(db, model, table.near(vector))
         return [(number, 1.0) for number, _ in ranked(vector, codes, center)[:_TOP]]
@@ -668,7 +583,7 @@ class CollectionIndex:
         return table, center
 
     def _found(self, number: int) -> sqlite3.Row | None:
-        with self._read() as db:
+        with self._file.read() as db:
             row: sqlite3.Row | None = db.execute(
                 "SELECT path, name, sha256, place, start, [end] FROM passages"
                 " JOIN texts ON texts.id = (SELECT id FROM texts WHERE first <= ?"
@@ -698,12 +613,6 @@ class CollectionIndex:
             score,
             by,
         )
-
-
-def remove_index(path: Path) -> None:
-    """Remove an index with what SQLite keeps beside it. Raises OSError."""
-    for end in ("", *BESIDE):
-        path.with_name(path.name + end).unlink(missing_ok=True)
 
 
 def _add(db: sqlite3.Connection, document: Document) -> int:
@@ -784,17 +693,18 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
 
 
 def _codes(
-    db: sqlite3.Connection, model: VectorModel, vectors: Iterable[NearVector]
-) -> dict[int, bytes]:
-    """Read the codes of vectors, by their passages; those that have gone are left out."""
-    width, found = model.dimensions // 2, {}
-    for it in sorted(vectors):
+    db: sqlite3.Connection, model: VectorModel, near: Iterable[NearPassage]
+) -> dict[int, Code]:
+    """Read what is kept of passages' vectors; those that have gone are left out."""
+    signs, sizes = HALVES * model.dimensions // 8, HALVES * model.dimensions // 4
+    found: dict[int, Code] = {}
+    for it in sorted(near):
         row = db.execute(
-            "SELECT substr(codes, ?, ?) FROM vectors WHERE id = ?",
-            (1 + it.place * width, width, it.row),
+            "SELECT substr(signs, ?, ?), substr(codes, ?, ?) FROM vectors WHERE id = ?",
+            (1 + it.place * signs, signs, 1 + it.place * sizes, sizes, it.row),
         ).fetchone()
-        if row is not None and len(row[0]) == width:
-            found[it.passage] = row[0]
+        if row is not None and len(row[1]) == sizes:
+            found[it.passage] = row[0], row[1]
     return found
 
 
@@ -866,11 +776,3 @@ def _keep(db: sqlite3.Connection, name: str, value: str) -> None:
 def _count_up(db: sqlite3.Connection) -> None:
     """Note that other vectors are there than before."""
     _keep(db, "changes", str(int(_kept(db, "changes") or 0) + 1))
-
-
-def _is_useless(error: sqlite3.DatabaseError) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _USELESS
-
-
-def _broken(why: str) -> SearchBroken:
-    return SearchBroken("The collection could not be searched.", why, "Try again in a while.")

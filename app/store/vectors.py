@@ -1,10 +1,10 @@
 """Vectors of passages in few bytes, and the search for those that point where a question's does.
 
-Of each vector there are signs, one bit a dimension, and codes, four bits a dimension. All signs of
-a collection lie in memory while it is searched, the codes in its file: the vectors that differ from
-the question's in the fewest signs are compared by their codes. `sqlite-vec` would do so in SQLite
-itself, but many Pythons are built without loadable extensions; figures are in the guide on
-measurements.
+Of a passage there are two vectors, those of its halves, and of each vector signs, one bit a
+dimension, and sizes, two bits a dimension. All signs of a collection lie in memory while it is
+searched, the sizes in its file: passages of which a vector differs from the question's in few signs
+are compared by all that is kept of them. `sqlite-vec` would do so in SQLite itself, but many
+Pythons are built without loadable extensions; figures are in the guide on measurements.
 """
 
 from __future__ import annotations
@@ -16,36 +16,50 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CANDIDATES: Final = 400
-"""Vectors that are compared by their codes, of all."""
+MAKING: Final = 2
+"""Counts up when vectors are made of passages, or kept, in another way: all are then made anew."""
 
-_LEVELS: Final = 7
-"""A code is a number from -7 to 7, of the largest that a vector has."""
+HALVES: Final = 2
+"""Vectors of a passage."""
+
+CANDIDATES: Final = 400
+"""Vectors whose passages are compared by all that is kept of them."""
+
+_SIZES: Final = (0.2451, 0.7560, 1.3439, 2.1520)
+"""What numbers are taken for, in multiples of their root mean square. With the signs these are the
+eight values from which normally distributed numbers differ least (Max, 1960)."""
 
 _AT_ONCE: Final = 1 << 17
 
+Halves = Sequence[Sequence[float]]
+"""The vectors of the two halves of a passage."""
 
-class NearVector(NamedTuple):
-    """A vector near a question's: its row in the file, its place there, and its passage."""
+Code = tuple[bytes, bytes]
+"""What is kept of a passage: the signs and the sizes of its vectors."""
+
+
+class NearPassage(NamedTuple):
+    """A passage near a question: its row in the file, its place there, and its number."""
 
     row: int
     place: int
     passage: int
 
 
-def encoded(vectors: Sequence[Sequence[float]], dimensions: int) -> tuple[bytes, bytes]:
-    """Return the signs and codes of vectors, cut to so many dimensions, a multiple of eight."""
+def encoded(passages: Sequence[Halves], dimensions: int) -> Code:
+    """Return the signs and sizes of vectors, cut to so many dimensions, a multiple of eight."""
     import numpy as np
 
-    values = np.asarray(vectors, dtype=np.float32)[:, :dimensions]
-    largest = np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-12)
-    levels = (np.rint(values * (_LEVELS / largest)) + _LEVELS).astype(np.uint8)
-    codes = levels[:, ::2] << 4 | levels[:, 1::2]
-    return np.packbits(values > 0, axis=1).tobytes(), codes.tobytes()
+    values = np.asarray(passages, dtype=np.float32)[:, :, :dimensions].reshape(-1, dimensions)
+    scale = np.maximum(np.sqrt((values**2).mean(axis=1, keepdims=True)), 1e-12)
+    between = np.add(_SIZES[1:], _SIZES[:-1]) / 2
+    sizes = np.searchsorted(between, np.abs(values) / scale).astype(np.uint8)
+    packed = sizes[:, ::4] << 6 | sizes[:, 1::4] << 4 | sizes[:, 2::4] << 2 | sizes[:, 3::4]
+    return np.packbits(values > 0, axis=1).tobytes(), packed.tobytes()
 
 
 class SignTable:
-    """The signs of a collection's vectors in memory, and where the codes of each are kept."""
+    """The signs of a collection's vectors in memory, and where their sizes are kept."""
 
     def __init__(self, rows: Iterable[tuple[int, int, bytes]], dimensions: int) -> None:
         """Begin with rows of signs: a row's number, the first of its passages, and the signs."""
@@ -58,7 +72,7 @@ class SignTable:
             parts.append(signs)
             numbers.append(row)
             firsts.append(first)
-            counts.append(len(signs) // width)
+            counts.append(len(signs) // width // HALVES)
         self.dimensions = dimensions
         self._rows, self._firsts = np.asarray(numbers, np.int64), np.asarray(firsts, np.int64)
         self._begins = np.cumsum([0, *counts])
@@ -67,15 +81,15 @@ class SignTable:
         # A column a dimension of words: each is gone through in one piece of memory.
         self._signs = np.ascontiguousarray(flat.view(word).T)
 
-    def spread(self, most: int) -> list[NearVector]:
-        """Return some vectors from everywhere in the collection."""
+    def spread(self, most: int) -> list[NearPassage]:
+        """Return some passages from everywhere in the collection."""
         import numpy as np
 
-        count = self._signs.shape[1]
+        count = self._signs.shape[1] // HALVES
         return self._at(np.unique(np.linspace(0, count - 1, min(most, count)).astype(np.int64)))
 
-    def near(self, vector: Sequence[float], most: int = CANDIDATES) -> list[NearVector]:
-        """Return the vectors that differ from this one in the fewest signs, unordered."""
+    def near(self, vector: Sequence[float], most: int = CANDIDATES) -> list[NearPassage]:
+        """Return the passages of the vectors that differ from this one in the fewest signs."""
         import numpy as np
 
         asked = np.asarray(vector, dtype=np.float32)[: self.dimensions]
@@ -89,19 +103,19 @@ class SignTable:
             best = np.argpartition(differing, most)[:most]
         else:
             best = np.arange(len(differing))
-        return self._at(best)
+        return self._at(np.unique(best // HALVES))
 
-    def _at(self, numbers: NDArray[np.int64]) -> list[NearVector]:
+    def _at(self, numbers: NDArray[np.int64]) -> list[NearPassage]:
         at = self._begins.searchsorted(numbers, side="right") - 1
         inside = numbers - self._begins[at]
         found = zip(self._rows[at], inside, self._firsts[at] + inside, strict=True)
-        return [NearVector(int(row), int(place), int(number)) for row, place, number in found]
+        return [NearPassage(int(row), int(place), int(number)) for row, place, number in found]
 
 
 def ranked(
-    vector: Sequence[float], codes: Mapping[int, bytes], center: NDArray[np.float32] | None = None
+    vector: Sequence[float], codes: Mapping[int, Code], center: NDArray[np.float32] | None = None
 ) -> list[tuple[int, float]]:
-    """Order passages by the cosine between their codes and a vector, the nearest first.
+    """Order passages by how near their vectors are to another one, the nearest first.
 
     center: the middle of the collection's vectors, as seen from which they are compared: what all
     its passages have in common tells none of them from the others.
@@ -114,12 +128,19 @@ def ranked(
     asked = _of_length_one(np.asarray([vector], dtype=np.float32)[:, : values.shape[1]])
     if center is not None:
         values, asked = _of_length_one(values - center), _of_length_one(asked - center)
-    cosines = values @ asked[0]
-    order = np.argsort(-cosines, kind="stable")
-    return [(numbers[at], float(cosines[at])) for at in order]
+    nearness = nearness_of_passages(values @ asked[0])
+    order = np.argsort(-nearness, kind="stable")
+    return [(numbers[at], float(nearness[at])) for at in order]
 
 
-def middle(codes: Collection[bytes], dimensions: int) -> NDArray[np.float32]:
+def nearness_of_passages(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Judge passages by the cosines of their halves: the better one counts as much as both."""
+    of_halves = cosines.reshape(-1, HALVES)
+    found: NDArray[np.float32] = (of_halves.max(axis=1) + of_halves.mean(axis=1)) / 2
+    return found
+
+
+def middle(codes: Collection[Code], dimensions: int) -> NDArray[np.float32]:
     """Return the middle of vectors that are given by their codes; of none it is zero."""
     import numpy as np
 
@@ -129,13 +150,16 @@ def middle(codes: Collection[bytes], dimensions: int) -> NDArray[np.float32]:
     return center
 
 
-def _decoded(codes: Collection[bytes]) -> NDArray[np.float32]:
+def _decoded(codes: Collection[Code]) -> NDArray[np.float32]:
+    """Return the vectors of passages, those of the same one behind each other."""
     import numpy as np
 
-    packed = np.frombuffer(b"".join(codes), dtype=np.uint8).reshape(len(codes), -1)
-    values = np.empty((len(codes), 2 * packed.shape[1]), np.float32)
-    values[:, ::2], values[:, 1::2] = packed >> 4, packed & 15
-    return _of_length_one(values - _LEVELS)
+    count = HALVES * len(codes)
+    signs = np.frombuffer(b"".join(it for it, _ in codes), np.uint8).reshape(count, -1)
+    packed = np.frombuffer(b"".join(it for _, it in codes), np.uint8)
+    sizes = np.stack([packed >> 6, packed >> 4 & 3, packed >> 2 & 3, packed & 3], axis=-1)
+    values = np.array(_SIZES, np.float32)[sizes.reshape(count, -1)]
+    return _of_length_one(np.where(np.unpackbits(signs, axis=1), values, -values))
 
 
 def _of_length_one(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

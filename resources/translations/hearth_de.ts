@@ -10346,8 +10346,7 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
-      <location filename="../../app/store/collection_index.py" />
-      <location filename="../../app/store/search_index.py" />
+      <location filename="../../app/store/index_file.py" />
       <location filename="../../engines/openai/faults.py" />
       <source>Try again in a while.</source>
       <translation>Versuche es nach einer Weile noch einmal.</translation>
@@ -10534,10 +10533,9 @@
       <location filename="../../app/services/exchange/reading.py" />
       <location filename="../../app/services/knowledge/looking.py" />
       <location filename="../../app/services/models/collection/removal.py" />
-      <location filename="../../app/store/collection_index.py" />
       <location filename="../../app/store/db.py" />
       <location filename="../../app/store/folder.py" />
-      <location filename="../../app/store/search_index.py" />
+      <location filename="../../app/store/index_file.py" />
       <location filename="../../app/store/snapshots.py" />
       <location filename="../../engines/llamacpp/probe.py" />
       <location filename="../../engines/llamacpp/projector.py" />
@@ -12556,8 +12554,8 @@
     </message>
     <message>
       <location filename="../../app/store/collection_index.py" />
-      <source>The collection could not be searched.</source>
-      <translation>Die Sammlung konnte nicht durchsucht werden.</translation>
+      <source>The collection</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/collection_index.py" />
@@ -12675,6 +12673,11 @@
       <translation>Erlaube das Schreiben in diesen Ordner oder wähle einen anderen.</translation>
     </message>
     <message>
+      <location filename="../../app/store/index_file.py" />
+      <source>{0} could not be searched.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/store/message_rows.py" />
       <source>This chat no longer exists.</source>
       <translation>Diesen Chat gibt es nicht mehr.</translation>
@@ -12706,8 +12709,8 @@
     </message>
     <message>
       <location filename="../../app/store/search_index.py" />
-      <source>The chats could not be searched.</source>
-      <translation>Die Chats ließen sich nicht durchsuchen.</translation>
+      <source>The chats</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/search_index.py" />

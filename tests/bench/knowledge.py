@@ -30,6 +30,7 @@ from app.services.knowledge.knowledge import Knowledge
 from app.store.collection_index import CollectionIndex, VectorModel
 from app.store.collections import CollectionStore
 from app.store.db import Database
+from app.store.vectors import HALVES
 from engines.cancel import CancelToken
 
 _GERMAN: Final = (
@@ -101,7 +102,8 @@ def with_vectors(path: Path, dimensions: int, size: int) -> None:
     began = time.monotonic()
     while texts := index.without_vectors(model, 2000):
         for text in texts:
-            values = random.standard_normal((len(text.passages), dimensions), np.float32)
+            shape = len(text.passages), HALVES, dimensions
+            values = random.standard_normal(shape, np.float32)
             index.keep_vectors(model, text.id, values)  # type: ignore[arg-type]  # rows of numbers
     index.take_over(model)
     print(f"vectors kept in {time.monotonic() - began:.0f} s; index {index.size_bytes() / 1e6:,.0f}"

@@ -7,9 +7,11 @@ import time
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from app.core.documents import AttachedFile, Passage
+from app.store.vectors import nearness_of_passages
 from engines.errors import EngineError
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ _SECONDS: Final = 3.0
 processor those of the likeliest passages, and of further ones for the next question."""
 
 _AT_ONCE: Final = 16
-_MOST: Final = 20_000
-"""Vectors that are kept in memory; some 20 MB. Nothing of them reaches the disk."""
+_MOST: Final = 10_000
+"""Passages whose vectors are kept in memory; some 20 MB. Nothing of them reaches the disk."""
 
 _TOP: Final = 30
 
@@ -69,8 +71,9 @@ class AttachedVectors:
                 part = missing[start : start + _AT_ONCE]
                 texts = [passages[number][1].text for number in part]
                 made = self._embedding.passages(model, texts, cancel)
-                for number, vector in zip(part, made, strict=True):
-                    self._vectors[keys[number]] = array("f", vector[: model.dimensions])
+                for number, both in zip(part, made, strict=True):
+                    kept = chain.from_iterable(it[: model.dimensions] for it in both)
+                    self._vectors[keys[number]] = array("f", kept)
         except EngineError as error:
             _log.warning("passages of files were not turned into vectors: %s", error)
             return []  # words alone decide
@@ -83,14 +86,15 @@ class AttachedVectors:
 
 
 def _nearest(asked: Sequence[float], found: Sequence[tuple[int, array[float]]]) -> list[int]:
-    """Order vectors by the cosine between them and another one, seen from their middle."""
+    """Order passages by how near their vectors are to another one, seen from the middle of all."""
     import numpy as np
 
     if not found:
         return []
-    table = np.array([vector for _, vector in found], np.float32)
+    table = np.array([vectors for _, vectors in found], np.float32).reshape(-1, len(asked))
     center = table.mean(axis=0)
     table -= center
     lengths = np.maximum(np.linalg.norm(table, axis=1), 1e-12)
-    order = np.argsort(-(table @ (np.asarray(asked, np.float32) - center)) / lengths, kind="stable")
+    cosines = (table @ (np.asarray(asked, np.float32) - center)) / lengths
+    order = np.argsort(-nearness_of_passages(cosines), kind="stable")
     return [found[int(at)][0] for at in order[:_TOP]]

@@ -11,9 +11,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from app.core.documents import halves
 from app.core.errors import ModelUnknown
 from app.core.knowledge import EmbedderStatus
 from app.store.collection_index import VectorModel
+from app.store.vectors import MAKING
 from engines.errors import EngineError
 from engines.memory.load_options import LoadOptions
 from engines.models.embedding import EVERYDAY, FAMILIES, EmbeddingFamily, family_of
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from app.services.engines.lease import Lease
     from app.services.engines.runtime import Runtime
     from app.services.models.library import Library
+    from app.store.vectors import Halves
     from engines.cancel import CancelToken
 
 OFF: Final = "off"
@@ -97,12 +100,15 @@ class Embedding:
 
     def passages(
         self, model: VectorModel, texts: Sequence[str], cancel: CancelToken
-    ) -> tuple[tuple[float, ...], ...]:
-        """Return the vectors of passages. Raises EngineError and Cancelled."""
+    ) -> list[Halves]:
+        """Return the vectors of passages' halves. Raises EngineError and Cancelled."""
         known = self._of(model)
+        divided = [halves(text) for text in texts]
+        parts = list(dict.fromkeys(part for both in divided for part in both))
         with self._lease(known, cancel) as lease:
-            told = [known.family.told(text) for text in texts]
-            return self._vectors(known, lease, told, cancel)
+            told = [known.family.told(part) for part in parts]
+            made = dict(zip(parts, self._vectors(known, lease, told, cancel), strict=True))
+        return [tuple(made[part] for part in both) for both in divided]
 
     def _vectors(
         self, known: _Known, lease: Lease, texts: Sequence[str], cancel: CancelToken
@@ -185,7 +191,7 @@ class Embedding:
         if not dimensions:
             return None
         told = f"{_fingerprint(entry.path, size)} {dimensions} {family.query!r} {family.passage!r}"
-        key = hashlib.sha256(f"{told} {EVERYDAY!r}".encode()).hexdigest()
+        key = hashlib.sha256(f"{told} {EVERYDAY!r} {MAKING}".encode()).hexdigest()
         model = VectorModel(key, entry.name, dimensions)
         return _Known(entry, family, model, header.context_max or _CONTEXT)
 

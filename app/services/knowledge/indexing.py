@@ -19,6 +19,7 @@ from engines.errors import Cancelled
 
 if TYPE_CHECKING:
     from app.services.knowledge.embedding import Embedding
+    from app.store.vectors import Halves
 
 _FILES: Final = 64
 _CHARACTERS: Final = 1_000_000
@@ -28,7 +29,7 @@ _SECONDS: Final = 0.5
 _NOTED: Final = 1000
 """Files that are noted together."""
 
-_PASSAGES: Final = 32
+_PASSAGES: Final = 16
 """Passages that become vectors in one go."""
 
 _AHEAD: Final = 256
@@ -213,7 +214,7 @@ class Indexing:
         index = self._index
         total, done = index.counts().passages, index.with_vectors(model)
         while texts := index.without_vectors(model, _AHEAD):
-            made: dict[int, list[Sequence[float]]] = {text.id: [] for text in texts}
+            made: dict[int, list[Halves]] = {text.id: [] for text in texts}
             left = [(text, passage) for text in texts for passage in text.passages]
             for start in range(0, len(left), _PASSAGES):
                 self._wait_for_others(cancel)

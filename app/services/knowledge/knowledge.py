@@ -26,8 +26,9 @@ from app.core.knowledge import (
 )
 from app.services.knowledge.attached import AttachedVectors
 from app.services.knowledge.indexing import Indexing, Manners, ReadsMany
-from app.store.collection_index import CollectionIndex, VectorModel, remove_index
+from app.store.collection_index import CollectionIndex, VectorModel
 from app.store.collections import CollectionStore
+from app.store.index_file import remove_index
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, UserError
 from engines.locks import try_lock

@@ -1,4 +1,4 @@
-"""What was read from a file goes through JSON and back."""
+"""What was read from a file goes through JSON and back, and passages are divided."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from app.core.documents import (
     attachment_from,
     document_from,
     document_values,
+    halves,
 )
 from tests.support.attached import attached, attached_picture, attached_scan, attached_sound
 
@@ -64,3 +65,12 @@ def test_engines_get_a_picture_or_a_sound_with_the_hash_of_its_bytes() -> None:
     assert [it.medium.data for it in SCAN.document.pages] == [b"one\x00", b"two\x00"]
     assert attached("a.txt", "Words").document.medium is None
     assert replace(PHOTO.document, media=b"").medium is None
+
+
+def test_a_passage_is_divided_in_the_middle_and_a_short_one_is_not() -> None:
+    first, second = halves("word " * 200)
+    assert first + second == "word " * 200
+    assert abs(len(first) - len(second)) <= 2 * len("word ")
+    assert halves("字" * 900) == ("字" * 450, "字" * 450)
+    for whole in ("short", "word " * 100, "x" * 600 + " " * 300):
+        assert halves(whole) == (whole, whole)

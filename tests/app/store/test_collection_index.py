@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from app.core.documents import Document
 from app.core.errors import DocumentNotRead, SearchBroken
 from app.core.knowledge import PathTrouble
 from app.store import collection_index
-from app.store.collection_index import CollectionIndex, SeenFile, VectorModel
+from app.store.collection_index import LAYOUT, CollectionIndex, SeenFile, VectorModel
 from tests.support.attached import attached
 
 LEASE = attached("lease.pdf", "The flat has two rooms.", "The rent is 950 euros a month.").document
@@ -64,7 +65,7 @@ def test_what_is_gone_leaves_no_word_behind(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
     with closing(CollectionIndex(path)) as index:
         keep(index, lease=LEASE, bread=BREAD)
-        index.keep_vectors(MODEL, index.without_vectors(MODEL, 9)[0].id, [[1.0] * 8] * 2)
+        index.keep_vectors(MODEL, index.without_vectors(MODEL, 9)[0].id, [[[1.0] * 8] * 2] * 2)
         index.note(gone=[it.id for it in index.known().values() if it.seen.name == "bread"])
         assert names(index, "Marmelade") == []
         assert index.documents([BREAD.sha256]) == {}
@@ -123,8 +124,8 @@ def test_vectors_find_what_words_do_not(index: CollectionIndex) -> None:
     along, across = [1.0] * 8, [1.0, -1.0] * 4
     lease, bread = index.without_vectors(MODEL, 9)
     assert (lease.name, lease.passages[1]) == ("lease", "The rent is 950 euros a month.")
-    index.keep_vectors(MODEL, lease.id, [across, along])
-    index.keep_vectors(MODEL, bread.id, [[-1.0] * 8])
+    index.keep_vectors(MODEL, lease.id, [[across] * 2, [along] * 2])
+    index.keep_vectors(MODEL, bread.id, [[[-1.0] * 8] * 2])
     assert index.without_vectors(MODEL, 9) == []
     assert index.with_vectors(MODEL) == 3
     found = index.search("Docs", "Brot", 10, (MODEL, along))
@@ -138,9 +139,9 @@ def test_vectors_find_what_words_do_not(index: CollectionIndex) -> None:
 def test_another_model_takes_over_when_its_vectors_are_complete(index: CollectionIndex) -> None:
     keep(index, bread=BREAD)
     (text,) = index.without_vectors(MODEL, 9)
-    index.keep_vectors(MODEL, text.id, [[1.0] * 8])
+    index.keep_vectors(MODEL, text.id, [[[1.0] * 8] * 2])
     index.take_over(MODEL)
-    index.keep_vectors(OTHER, text.id, [[1.0] * 8])
+    index.keep_vectors(OTHER, text.id, [[[1.0] * 8] * 2])
     assert index.model() == MODEL
     assert index.search("Docs", "", 9, (MODEL, [1.0] * 8))[0].by == ("vector",)
     index.take_over(OTHER)
@@ -182,7 +183,8 @@ def test_an_index_of_another_layout_is_begun_anew(
         keep(index, lease=LEASE)
     with closing(CollectionIndex(path)) as index:
         assert index.counts().files == 1
-    monkeypatch.setattr(collection_index, "LAYOUT", collection_index.LAYOUT + 1)
+    other = replace(collection_index._KIND, layout=LAYOUT + 1)
+    monkeypatch.setattr(collection_index, "_KIND", other)
     with closing(CollectionIndex(path)) as index:
         assert index.counts().files == 0
 

@@ -15,6 +15,8 @@ def test_there_are_200_questions_half_of_them_german() -> None:
         assert question.text not in texts[question.file], "the answer's file does not hold it"
         assert 80 < question.end - question.start < 1000
     assert len({it.text for it in questions}) == 200
+    assert len({it.first for it in questions}) == 200
+    assert sum(it.text != it.first for it in questions) == 44
 
 
 def test_full_text_alone_finds_as_many_as_it_did() -> None:

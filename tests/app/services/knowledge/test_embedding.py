@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.core.documents import halves
 from app.core.errors import ModelUnknown
 from app.store.collection_index import VectorModel
 from engines.cancel import CancelToken
@@ -67,11 +68,23 @@ def test_vectors_are_without_what_all_of_a_model_have_in_common(house: House) ->
     house.add_model(write_bert(house.folder / "bert.gguf"))
     model = house.embedding.model()
     assert model is not None
-    vectors = np.array(house.embedding.passages(model, EVERYDAY, CancelToken()))
+    vectors = np.array(house.embedding.passages(model, EVERYDAY, CancelToken()))[:, 0]
     asked = np.array(house.embedding.question(model, "the cat", CancelToken()))
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(EVERYDAY)), abs=1e-5)
     assert np.linalg.norm(asked) == pytest.approx(1.0, abs=1e-5)
     assert np.linalg.norm(vectors.mean(axis=0)) < 0.3
+
+
+def test_each_half_of_a_passage_has_a_vector_and_a_short_one_is_both(house: House) -> None:
+    house.add_model(write_bert(house.folder / "bert.gguf"))
+    model = house.embedding.model()
+    assert model is not None
+    passage = "the cat sat " * 25 + "on a mat " * 33
+    parts = halves(passage)
+    (long, first, second) = house.embedding.passages(model, (passage, *parts), CancelToken())
+    assert first[0] == first[1] == pytest.approx(long[0], abs=1e-4)
+    assert second[0] == second[1] == pytest.approx(long[1], abs=1e-4)
+    assert first[0] != pytest.approx(second[0], abs=1e-2)
 
 
 def test_a_passage_that_is_too_long_for_the_model_is_read_from_its_beginning(house: House) -> None:
@@ -79,7 +92,7 @@ def test_a_passage_that_is_too_long_for_the_model_is_read_from_its_beginning(hou
     model = house.embedding.model()
     assert model is not None
     long, short = house.embedding.passages(model, ["the cat " * 900, "the cat sat"], CancelToken())
-    assert (len(long), len(short)) == (64, 64)
+    assert [len(vector) for vector in (*long, *short)] == [64] * 4
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import CollectionNameInvalid, CollectionUnknown, NothingToIndex
+from app.services.knowledge import embedding
 from app.services.knowledge.indexing import Manners
+from app.store.vectors import MAKING
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from tests.app.services.knowledge.conftest import House
@@ -238,6 +240,25 @@ def test_another_model_makes_a_new_index_while_the_old_one_is_searched(
     house.work()
     state = house.knowledge.state(lease)
     assert (state.model, state.next_model, state.with_vectors) == ("other", "", 2)
+
+
+def test_vectors_that_were_made_in_another_way_are_made_anew(
+    make_house: Callable[[], House], docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = make_house()
+    house.add_model(write_bert(house.folder / "bert.gguf"))
+    lease = house.collection("Lease", docs)
+    monkeypatch.setattr(embedding, "MAKING", MAKING - 1)
+    house.work()
+    house.knowledge.close()
+    monkeypatch.undo()
+    house = make_house()
+    assert house.knowledge.state(lease).with_vectors == 0
+    assert house.found(lease, "rent") == ["lease.md"], "by its words meanwhile"
+    assert house.work()[-1].doing == "vectors"
+    assert house.read == [], "no file is read again for that"
+    assert house.knowledge.state(lease).with_vectors == 2
+    assert len(house.found(lease, "rent")) == 2
 
 
 def test_vectors_wait_while_somebody_waits_for_an_answer(house: House, docs: Path) -> None:
