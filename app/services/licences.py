@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from app import __version__
 from app.core.about import LicenceText, Part
 from app.core.errors import LicencesUnreadable, PartUnknown
 
@@ -50,7 +51,7 @@ class Licences:
         if (packed / "parts.json").exists():
             found = [_part(entry, packed) for entry in self._read(packed / "parts.json")]
         else:
-            found = [*self._installed(), _python(), *self._besides()]
+            found = [self._itself(), *self._installed(), _python(), *self._besides()]
         return tuple(sorted(found, key=lambda it: key_of(it.name)))
 
     def part(self, name: str) -> Part:
@@ -79,10 +80,23 @@ class Licences:
         for entry in self._told["besides"]:
             yield _part(entry, self._folder)
 
+    def _itself(self) -> Part:
+        """Describe Hearth; its licence lies beside `resources`, or with what was installed."""
+        beside = self._folder.parents[1] / "LICENSE"
+        texts = [beside] if beside.is_file() else _texts_of(_ITSELF)
+        return Part("Hearth", __version__, "Apache-2.0", texts=tuple(texts))
+
     def _installed(self) -> Iterator[Part]:
-        """Find the packages that Hearth needs, those that they need, and itself."""
-        found: set[str] = set()
-        waiting = [_ITSELF]
+        """Find the packages that Hearth needs, and those that they need.
+
+        Where Hearth is not installed itself, as in an environment that is to be packed, it is all
+        packages.
+        """
+        found = {_ITSELF}
+        try:
+            waiting = list(_needs(metadata.distribution(_ITSELF)))
+        except metadata.PackageNotFoundError:
+            waiting = [its.name for its in metadata.distributions()]
         while waiting:
             name = waiting.pop()
             if key_of(name) in found:
@@ -114,10 +128,10 @@ class Licences:
 
 def notice(part: Part) -> str:
     """Say what the licence of a part wants its users to be told; "" where that is its text."""
-    if "LGPL-3.0" not in part.licence:
+    if "LGPL" not in part.licence:
         return ""
     return (
-        f"{part.name} is used unchanged under the GNU Lesser General Public License, version 3. "
+        f"{part.name} is used unchanged under the GNU Lesser General Public License. "
         f"It lies in files of its own, which you may replace by a changed version of them. "
         f"Its source: {part.source}"
     )
@@ -143,7 +157,7 @@ def _python() -> Part:
 
 def _part(entry: dict[str, Any], folder: Path) -> Part:
     """Read a part as `parts.json` has it; `version_of` names the package that brings it."""
-    version = entry.get("version") or _version(entry["version_of"])
+    version = entry["version"] if "version" in entry else _version(entry["version_of"])
     texts = tuple(folder / name for name in entry["texts"])
     needs = tuple(entry.get("needs", ()))
     return Part(entry["name"], version, entry["licence"], entry["source"], needs, texts)
@@ -176,6 +190,13 @@ def _texts(its: metadata.Distribution) -> Iterator[Path]:
         beside = bool(folders) and folders[0].endswith(".dist-info")
         if beside and ("licenses" in folders or _TEXT.search(file.name)):
             yield Path(str(its.locate_file(file)))
+
+
+def _texts_of(name: str) -> list[Path]:
+    try:
+        return sorted(_texts(metadata.distribution(name)))
+    except metadata.PackageNotFoundError:
+        return []
 
 
 def _source(its: metadata.PackageMetadata) -> str:

@@ -35,7 +35,7 @@ def test_every_part_has_a_version_a_named_licence_and_its_text(
     for part in parts:
         assert part.version, part
         assert SPDX.fullmatch(part.licence), part
-        assert part.source or "GPL" not in part.licence and "MPL" not in part.licence, part
+        assert part.source or ("GPL" not in part.licence and "MPL" not in part.licence), part
         assert licences.text(part).whole, part
 
 

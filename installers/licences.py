@@ -1,0 +1,382 @@
+"""The licences of everything inside a bundle: gathered, judged, and put into it.
+
+What Hearth and its packages say comes from Hearth itself, `hearth about --licences --json`, in the
+environment that is packed. What else lies in the bundle is found by its files: each has to belong
+to a part, and each part to have a licence, with its text, that goes with Hearth's.
+"""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+TOLD = "resources/licences/parts.json"
+PACKED = "resources/licences/packed"
+"""Where `app/services/licences.py` finds the list of a package."""
+
+FITTING = frozenset(
+    "0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 CC0-1.0 CC-BY-4.0 FTL HPND IJG ISC "
+    "LicenseRef-Public-Domain MIT MIT-0 MIT-CMU OFL-1.1 PSF-2.0 Python-2.0 Unicode-3.0 "
+    "Unicode-DFS-2016 Unlicense X11 X11-distribute-modifications-variant Zlib blessing "
+    "bzip2-1.0.6 libpng-2.0 "
+    # Of these the source has to be offered, which the notices and addresses do.
+    "LGPL-2.1-only LGPL-2.1-or-later LGPL-3.0-only LGPL-3.0-or-later MPL-2.0".split()
+)
+"""What may lie beside code under Apache-2.0, as SPDX names it."""
+FITTING_WITH = frozenset(
+    {
+        "GPL-2.0-or-later WITH Bootloader-exception",
+        "GPL-3.0-or-later WITH GCC-exception-3.1",
+    }
+)
+ASK_FOR_SOURCE = ("GPL", "MPL")
+
+ONLY_PACK = frozenset({"altgraph", "macholib", "pefile", "pip", "pyinstaller-hooks-contrib",
+                       "setuptools", "wheel"})  # fmt: skip
+"""Packages of the environment of which nothing goes into a bundle."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library of the system that PyInstaller puts beside Python.
+
+    names: patterns of its files. It has its text where `dpkg` knows it, and in the licence of
+    Python elsewhere, whose builds for Windows and macOS bring these libraries and their licences.
+    """
+
+    name: str
+    licence: str
+    source: str
+    names: tuple[str, ...]
+
+
+LIBRARIES = (
+    Library("bzip2", "bzip2-1.0.6", "https://sourceware.org/bzip2/", ("libbz2.*",)),
+    Library("Expat", "MIT", "https://github.com/libexpat/libexpat", ("libexpat.*",)),
+    Library(
+        "GCC's OpenMP",
+        "GPL-3.0-or-later WITH GCC-exception-3.1",
+        "https://gcc.gnu.org",
+        ("libgomp.*", "libgomp-*"),
+    ),
+    Library("GNU readline", "GPL-3.0-or-later", "https://tiswww.case.edu/php/chet/readline/",
+            ("libreadline.*",)),
+    Library("libffi", "MIT", "https://github.com/libffi/libffi", ("libffi.*", "libffi-*")),
+    Library("libuuid", "BSD-3-Clause", "https://github.com/util-linux/util-linux", ("libuuid.*",)),
+    Library("libxcrypt", "LGPL-2.1-or-later", "https://github.com/besser82/libxcrypt",
+            ("libcrypt.*",)),
+    Library(
+        "libxkbcommon", "MIT", "https://github.com/xkbcommon/libxkbcommon", ("libxkbcommon*",)
+    ),
+    Library(
+        "ncurses",
+        "X11-distribute-modifications-variant",
+        "https://invisible-island.net/ncurses/",
+        ("libncurses*", "libtinfo*", "libpanel*"),
+    ),
+    Library("OpenSSL", "Apache-2.0", "https://github.com/openssl/openssl",
+            ("libssl.*", "libssl-*", "libcrypto.*", "libcrypto-*")),
+    Library("SQLite", "blessing", "https://www.sqlite.org", ("libsqlite3.*", "sqlite3.dll")),
+    Library("XCB", "X11", "https://gitlab.freedesktop.org/xorg/lib", ("libxcb-*",)),
+    Library("XZ Utils", "LicenseRef-Public-Domain", "https://github.com/tukaani-project/xz",
+            ("liblzma.*",)),
+    Library("zlib", "Zlib", "https://github.com/madler/zlib", ("libz.*", "zlib1.dll")),
+    Library("Zstandard", "BSD-3-Clause OR GPL-2.0-only", "https://github.com/facebook/zstd",
+            ("libzstd.*",)),
+)  # fmt: skip
+
+OURS = ("LICENSE", "resources/*", "engines/*", "app/*")
+OF_PYTHON = (
+    "base_library.zip", "libpython3*", "python3*", "lib-dynload/*", "*.cpython-3*", "Python",
+    "*.pyd", "vcruntime140*.dll", "api-ms-win-*.dll", "ucrtbase.dll",
+)  # fmt: skip
+"""Files by their names, where no package has them on its list."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something inside a bundle.
+
+    texts: the words of its licences, by their names. version, purl: "" where nothing tells them.
+    """
+
+    name: str
+    version: str
+    licence: str
+    source: str
+    needs: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    purl: str = ""
+
+
+class LicenceError(Exception):
+    """Why a bundle may not be given away: what is wrong, why it matters, and what to do."""
+
+    def __init__(self, what: str, why: str, do: str) -> None:
+        super().__init__(f"{what} {why} {do}")
+
+
+def pack(bundle: Path, python: Path) -> list[Part]:
+    """Put the licences of all that lies in a bundle into it, and return the parts.
+
+    python: the one whose environment was packed. Raises LicenceError.
+    """
+    inside = inside_of(bundle)
+    parts = [*told_by_hearth(python), *libraries_in(bundle)]
+    judge(parts)
+    if lost := sorted(unknown_files(bundle)):
+        raise LicenceError(
+            f"Nobody knows what these files of the bundle are: {', '.join(lost[:10])}"
+            f"{' …' if lost[10:] else ''}.",
+            "A file of no known part has no known licence.",
+            "Leave them out in installers/hearth.spec, or add what they are to LIBRARIES in "
+            "installers/licences.py.",
+        )
+    write(parts, inside / PACKED)
+    return parts
+
+
+def inside_of(bundle: Path) -> Path:
+    """Return the folder of a bundle that has Hearth's own files in it."""
+    found = next((it for it in sorted(bundle.rglob("parts.json")) if it.match(f"*/{TOLD}")), None)
+    if found is None:
+        raise LicenceError(
+            f"The bundle in {bundle} has no {TOLD}.",
+            "Without it nobody knows what Hearth is made of.",
+            "Build the bundle again.",
+        )
+    return found.parents[2]
+
+
+def told_by_hearth(python: Path) -> list[Part]:
+    """Ask Hearth for its parts, in the environment that is packed."""
+    with tempfile.TemporaryDirectory() as nothing:
+        asked = subprocess.run(
+            [str(python), "-P", "-m", "app", "about", "--licences", "--json"],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "HEARTH_DATA_DIR": nothing},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+    if asked.returncode:
+        raise LicenceError(
+            "Hearth could not tell its parts.", asked.stderr.strip(), "Mend that, and build again."
+        )
+    told = [_told(entry) for entry in json.loads(asked.stdout)]
+    check_vendored(told)
+    return [it for it in told if key_of(it.name) not in ONLY_PACK]
+
+
+def check_vendored(parts: Iterable[Part]) -> None:
+    """See that what lies within llama.cpp was looked up for this version. Raises LicenceError."""
+    known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["packages"]
+    for part in parts:
+        read_for = known.get(key_of(part.name), {}).get("read_for", part.version)
+        if read_for != part.version:
+            raise LicenceError(
+                f"{part.name} is of version {part.version}.",
+                f"What lies within it was looked up for {read_for}.",
+                f"Look its vendored code up again, and say so in {TOLD}.",
+            )
+
+
+def judge(parts: Iterable[Part]) -> None:
+    """See that each part may be given away with Hearth. Raises LicenceError for the first."""
+    for part in parts:
+        if not fits(part.licence):
+            raise LicenceError(
+                f"{part.name} {part.version} is under “{part.licence or 'no named licence'}”.",
+                "That is not known to go with Hearth's Apache-2.0.",
+                f"Leave it out, or where its licence goes with it, name it in {TOLD} or in FITTING "
+                "of installers/licences.py.",
+            )
+        if not any(text.strip() for text in part.texts.values()):
+            raise LicenceError(
+                f"{part.name} {part.version} comes without the text of its licence.",
+                f"“{part.licence}” wants its words to go with every copy.",
+                f"Put the text into resources/licences, and name it in {TOLD}.",
+            )
+        if any(it in part.licence for it in ASK_FOR_SOURCE) and not part.source:
+            raise LicenceError(
+                f"Nothing says where the source of {part.name} {part.version} is.",
+                f"“{part.licence}” wants its users to be told.",
+                f"Name it in {TOLD}.",
+            )
+
+
+def fits(licence: str) -> bool:
+    """Tell whether an SPDX expression lets a part go with Hearth."""
+    words = re.findall(r"[()]|[^\s()]+", licence)
+    if not words:
+        return False
+    try:
+        value, rest = _any_of(words)
+    except IndexError:
+        return False
+    return value and not rest
+
+
+def _any_of(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
+    value, words = _all_of(words)
+    while words[:1] == ["OR"]:
+        other, words = _all_of(words[1:])
+        value = value or other
+    return value, words
+
+
+def _all_of(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
+    value, words = _one(words)
+    while words[:1] == ["AND"]:
+        other, words = _one(words[1:])
+        value = value and other
+    return value, words
+
+
+def _one(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
+    if words[0] == "(":
+        value, rest = _any_of(words[1:])
+        return value and rest[0] == ")", rest[1:]
+    if words[1:2] == ["WITH"]:
+        return " ".join(words[:3]) in FITTING_WITH, words[3:]
+    return words[0] in FITTING, words[1:]
+
+
+def libraries_in(bundle: Path) -> Iterator[Part]:
+    """Find the libraries of the system in a bundle, each with its version and licence."""
+    files = [it.name for it in _loose_files(bundle)]
+    for library in LIBRARIES:
+        its = [name for name in files if any(fnmatch.fnmatch(name, it) for it in library.names)]
+        if its:
+            yield _library(library, its)
+
+
+def _library(library: Library, files: Sequence[str]) -> Part:
+    part = Part(library.name, "", library.licence, library.source)
+    for package in sorted({_debian_package(name) for name in files} - {""}):
+        # Of several packages made from one source, the first one's text holds for all.
+        copyright_file = Path("/usr/share/doc") / package.partition(":")[0] / "copyright"
+        if copyright_file.is_file():
+            version = _asked("dpkg-query", "-W", "-f=${Version}", package)
+            name = package.partition(":")[0]
+            text = copyright_file.read_text(encoding="utf-8", errors="replace")
+            purl = f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}"
+            return replace(part, version=version, texts={"copyright": text}, purl=purl)
+    return replace(part, version="", texts={"LICENSE.txt": _licence_of_python()})
+
+
+def _debian_package(name: str) -> str:
+    """Name the package of this system that has a library; "" where none or no dpkg is known."""
+    said = _asked("dpkg-query", "-S", f"*/{name}")
+    return said.splitlines()[0].partition(": ")[0].partition(",")[0] if said else ""
+
+
+def _licence_of_python() -> str:
+    import sysconfig
+
+    places = (
+        Path(sysconfig.get_path("stdlib"), "LICENSE.txt"),
+        Path(sys.base_prefix, "LICENSE.txt"),
+    )
+    found = next((it for it in places if it.is_file()), None)
+    return found.read_text(encoding="utf-8", errors="replace") if found else ""
+
+
+def _asked(*command: str) -> str:
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return said.stdout.strip() if said.returncode == 0 else ""
+
+
+def unknown_files(bundle: Path) -> Iterator[str]:
+    """Yield the files of a bundle that belong to no part."""
+    inside, patterns = inside_of(bundle), [*OURS, *OF_PYTHON]
+    for path in _loose_files(bundle):
+        name = path.relative_to(inside).as_posix()
+        of_library = any(
+            fnmatch.fnmatch(path.name, pattern) for it in LIBRARIES for pattern in it.names
+        )
+        if not of_library and not any(fnmatch.fnmatch(name, it) for it in patterns):
+            yield name
+
+
+def _loose_files(bundle: Path) -> Iterator[Path]:
+    """Yield the files that no package of Python has on its list, beside the program itself."""
+    inside = inside_of(bundle)
+    listed = set(_listed(inside))
+    for path in sorted(inside.rglob("*")):
+        name = path.relative_to(inside)
+        its = name.as_posix() in listed or name.parts[0].endswith(".dist-info")
+        if path.is_file() and not path.is_symlink() and not its:
+            yield path
+
+
+def _listed(inside: Path) -> Iterator[str]:
+    """Yield the names of files that packages list as theirs; scripts lie in `bin` of a bundle."""
+    for record in inside.glob("*.dist-info/RECORD"):
+        with record.open(encoding="utf-8", newline="") as file:
+            for row in csv.reader(file):
+                path = PurePosixPath(row[0])
+                is_script = path.parts[:1] == ("..",) and path.parent.name in {"bin", "Scripts"}
+                yield f"bin/{path.name}" if is_script else path.as_posix()
+
+
+def write(parts: Sequence[Part], folder: Path) -> None:
+    """Write the list of the parts, and a folder of texts for each."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    listed = []
+    for part in sorted(parts, key=lambda it: key_of(it.name)):
+        names = []
+        for name, text in part.texts.items():
+            path = folder / slug(part.name) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8", newline="\n")
+            names.append(path.relative_to(folder).as_posix())
+        listed.append(
+            {
+                "name": part.name,
+                "version": part.version,
+                "licence": part.licence,
+                "source": part.source,
+                "needs": list(part.needs),
+                "texts": names,
+            }
+        )
+    words = json.dumps(listed, ensure_ascii=False, indent=1)
+    (folder / "parts.json").write_text(words + "\n", encoding="utf-8", newline="\n")
+
+
+def key_of(name: str) -> str:
+    """Make a name comparable, as package indexes do with those of packages."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def slug(name: str) -> str:
+    """Make a name fit for a file or an address."""
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+
+
+def _told(entry: Mapping[str, Any]) -> Part:
+    return Part(
+        entry["name"],
+        entry["version"],
+        entry["licence"],
+        entry["source"],
+        tuple(entry["needs"]),
+        dict(entry["texts"]),
+    )
