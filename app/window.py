@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from app import __version__
+from app import APP_ID, __version__
 from app.core.errors import AlreadyOpen
 from app.core.launch_request import LaunchRequest
 from app.core.settings.fields import Settings
@@ -76,7 +76,7 @@ def _application() -> QApplication:
     app = QApplication(["hearth", "-style", "fusion"])
     app.setApplicationName("Hearth")
     app.setApplicationVersion(__version__)
-    app.setDesktopFileName("hearth")
+    app.setDesktopFileName(APP_ID)
     app.setWindowIcon(app_icon())
     speak(app, Settings().language)
     return app

@@ -20,6 +20,7 @@ from app.reports import explained
 from app.store.folder import DataFolder
 from app.store.settings_file import SettingsFile
 from engines.errors import UserError
+from engines.helper.command import module_command
 from engines.models.gguf.header import read_header
 from engines.registry import availability
 
@@ -27,7 +28,18 @@ State = Literal["ok", "warning", "failed"]
 
 _LOADING_S = 60.0
 _LOW_DISK = 2_000_000_000
-_AFRESH = "Delete the folder .venv, then start Hearth with run.py."
+_PACKAGED = bool(getattr(sys, "frozen", False))
+_AFRESH = (
+    "Install Hearth's package again."
+    if _PACKAGED
+    else "Delete the folder .venv, then start Hearth with run.py."
+)
+_AGAIN = _AFRESH if _PACKAGED else "Run run.py again."
+_LIBRARIES = (
+    "Install Hearth's package again: it names the system packages that it needs."
+    if _PACKAGED
+    else "Run run.py again: it names the missing system packages."
+)
 _MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
 
 
@@ -144,9 +156,9 @@ def _settings(folder: DataFolder) -> CheckResult:
 def _llama_cpp(folder: DataFolder) -> CheckResult:
     state = next(state for state in availability() if state.name == "llamacpp")
     if not state.available:
-        return CheckResult("llama.cpp", "failed", state.why_not or "", "Run run.py again.")
+        return CheckResult("llama.cpp", "failed", state.why_not or "", _AGAIN)
     # In a child first: a library that was cut off ends the process that loads it.
-    trial = _child("-c", "import llama_cpp")
+    trial = _child("app.cli.loading", "llama_cpp")
     if trial.returncode not in {0, 1}:
         ended = f"its library ends the process that loads it, with code {trial.returncode}"
         return CheckResult("llama.cpp", "failed", ended, _AFRESH)
@@ -199,20 +211,15 @@ def _memory(_: DataFolder) -> CheckResult:
 
 def _window(_: DataFolder) -> CheckResult:
     """Load Qt in a child: a missing system library ends the process that loads it."""
-    trial = _child("-c", "import PySide6.QtWidgets")
+    trial = _child("app.cli.loading", "PySide6.QtWidgets")
     if trial.returncode != 0:
         reason = (trial.stderr.strip().splitlines() or ["unknown reason"])[-1]
-        return CheckResult(
-            "window",
-            "warning",
-            f"cannot open: {reason}",
-            "Run run.py again: it names the missing system packages.",
-        )
+        return CheckResult("window", "warning", f"cannot open: {reason}", _LIBRARIES)
     if not has_display():
         return CheckResult(
             "window", "warning", "no display", "`hearth chat` works in the terminal."
         )
-    if why_not := _child("-m", "app.cli.display").stdout.strip():
+    if why_not := _child("app.cli.display").stdout.strip():
         return CheckResult(
             "window",
             "warning",
@@ -222,10 +229,10 @@ def _window(_: DataFolder) -> CheckResult:
     return CheckResult("window", "ok", "can open")
 
 
-def _child(*words: str) -> subprocess.CompletedProcess[str]:
+def _child(module: str, *words: str) -> subprocess.CompletedProcess[str]:
     root = str(Path(__file__).parents[2])
     return subprocess.run(
-        [sys.executable, "-P", *words],
+        [*module_command(module), *words],
         capture_output=True,
         text=True,
         errors="replace",

@@ -124,8 +124,9 @@ def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[s
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     with ending_at_once():
-        from app.cli.parser import build_parser
+        from app.cli.parser import build_parser, with_command
 
+    words = with_command(words)
     return build_parser(words).parse_args(words)
 
 
@@ -168,8 +169,20 @@ def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
 
 def _wish(args: argparse.Namespace) -> LaunchRequest:
     """Return what the window is opened for."""
-    files = args.files if args.command == "open" else ()
-    return LaunchRequest(args.quick_ask, tuple(from_home(path).absolute() for path in files))
+    from app.core.links import is_link, path_of
+
+    words = args.files if args.command == "open" else ()
+    links = [it for it in words if is_link(it)]
+    if len(links) > 1:
+        from app.cli.command import WrongUsage
+
+        raise WrongUsage(
+            "The links were not opened.",
+            "There is more than one.",
+            "Open one after the other.",
+        )
+    files = [from_home(path_of(it)).absolute() for it in words if not is_link(it)]
+    return LaunchRequest(args.quick_ask, tuple(files), "".join(links))
 
 
 def _as_text(word: str) -> str:

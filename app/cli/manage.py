@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.command import Command
@@ -135,9 +134,11 @@ def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
 
 OPEN = Command(
     "open",
-    "open files in the window: models, texts, exported chats",
+    "open files in the window: models, texts, exported chats; or a link that begins with hearth:",
     not_opened,
-    declare=lambda parser: parser.add_argument("files", type=Path, nargs="+", metavar="FILE"),
+    declare=lambda parser: parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="a file, or a link"
+    ),
 )
 HARDWARE = Command(
     "hardware",

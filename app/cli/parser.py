@@ -10,6 +10,10 @@ from pkgutil import resolve_name
 from app import __version__
 from app.cli import streams
 from app.cli.command import Command, CommandParser, add_commands
+from app.core.home import from_home
+from app.core.links import is_link, path_of
+
+_ANYWHERE = {"--offline", "--json", "--quiet", "--quick-ask"}
 
 COMMANDS = {
     "open": "app.cli.manage:OPEN",
@@ -34,6 +38,7 @@ COMMANDS = {
     "docs": "app.cli.docs:COMMAND",
     "assistants": "app.cli.assistants:COMMAND",
     "settings": "app.cli.manage:SETTINGS",
+    "completion": "app.cli.completion:COMMAND",
 }
 """Where each command is declared. Only those that are needed are loaded: all together take longer
 than most of them do."""
@@ -90,16 +95,35 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+def with_command(words: Sequence[str]) -> list[str]:
+    """Put `open` before a file or a link that stands in the place of a command.
+
+    So does whoever starts programs by what is clicked.
+    """
+    at = _first_word(words)
+    if at < len(words) and words[at] not in COMMANDS and _is_to_open(words[at]):
+        return [*words[:at], "open", *words[at:]]
+    return list(words)
+
+
+def _is_to_open(word: str) -> bool:
+    if word.startswith("-"):
+        return False
+    path = from_home(path_of(word))
+    return is_link(word) or path.suffix.lower() == ".gguf" or path.is_file()
+
+
 def _needed(words: Sequence[str]) -> Collection[str]:
     """Name the commands that a command line needs: its own, or all where it names none of them."""
-    rest = iter(words)
-    for word in rest:
-        if word == "--data-dir":
-            next(rest, None)
-        elif word in COMMANDS:
-            return [word]
-        elif word == "--version":
-            return []
-        elif word not in {"--offline", "--json", "--quiet", "--quick-ask"}:
-            return COMMANDS
-    return []
+    at = _first_word(words)
+    if at == len(words) or words[at] == "--version":
+        return []
+    return [words[at]] if words[at] in COMMANDS else COMMANDS
+
+
+def _first_word(words: Sequence[str]) -> int:
+    """Return where a command stands, or an option that is not for all of them; else the end."""
+    at = 0
+    while at < len(words) and words[at] in {*_ANYWHERE, "--data-dir"}:
+        at += 2 if words[at] == "--data-dir" else 1
+    return min(at, len(words))

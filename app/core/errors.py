@@ -257,6 +257,12 @@ class HubNameInvalid(AppError):
     code = "hub_name"
 
 
+class LinkInvalid(AppError):
+    """A link that begins with “hearth:”, but names nothing that is opened for links."""
+
+    code = "link"
+
+
 class RepositoryUnknown(AppError):
     code = "repository_not_found"
 

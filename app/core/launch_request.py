@@ -10,15 +10,18 @@ from typing import NamedTuple
 class LaunchRequest(NamedTuple):
     """The request of a start of Hearth: what to show or open.
 
-    quick_ask: show the small window alone. files: to be opened, with whole paths.
+    quick_ask: show the small window alone. files: to be opened, with whole paths. link: as it was
+    written, whoever wrote it; see `app.core.links`.
     """
 
     quick_ask: bool = False
     files: tuple[Path, ...] = ()
+    link: str = ""
 
     def to_line(self) -> bytes:
         files = [str(path) for path in self.files]
-        return json.dumps({"quick_ask": self.quick_ask, "files": files}).encode() + b"\n"
+        said = {"quick_ask": self.quick_ask, "files": files, "link": self.link}
+        return json.dumps(said).encode() + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes) -> LaunchRequest:
@@ -26,6 +29,6 @@ class LaunchRequest(NamedTuple):
         try:
             said = json.loads(line)
             files = tuple(Path(path) for path in said["files"])
-            return cls(bool(said["quick_ask"]), files)
+            return cls(bool(said["quick_ask"]), files, str(said.get("link", "")))
         except (ValueError, KeyError, TypeError):
             return cls()

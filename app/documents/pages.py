@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import sys
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -20,9 +19,10 @@ from app.documents.limits import Limits
 from app.documents.reader import refused
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.helper.command import module_command
 from engines.helper.parent import run_helper
 
-COMMAND: Final = (sys.executable, "-m", "app.documents.page_child")
+COMMAND: Final = module_command("app.documents.page_child")
 _LIMITS: Final = Limits(seconds=30.0)
 """Nobody looks at an empty window for two minutes."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -17,13 +16,14 @@ from app.documents.faults import Fault
 from app.documents.limits import Limits
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.helper.command import module_command
 from engines.helper.parent import ProcessResult, run_helper
 from engines.helper.serving import ServingHelper
 
 _MOST_FILES: Final = 2000
 """Files for one process: what one leaves in it ends with it."""
 
-COMMAND: Final = (sys.executable, "-m", "app.documents.child")
+COMMAND: Final = module_command("app.documents.child")
 
 
 class DocumentReader:

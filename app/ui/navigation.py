@@ -19,6 +19,12 @@ class Navigation(Protocol):
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
         """Show a chat, with the cursor in the message if it is to write; None begins a new one."""
 
+    def show_model(self, repo: str, label: str = "") -> None:
+        """Show a repository of the Hub, where models are discovered; label: what to choose first.
+
+        The Hub is asked for it.
+        """
+
     def show_panel(self, panel: QWidget | None) -> None:
         """Show a panel beside the page, or in place of it in a narrow window; None: no more."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import pickle
 import struct
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,9 +19,10 @@ from typing import IO, Any, Final
 from engines.cancel import CancelToken
 from engines.dialect.template import refused, template_failed, unusable
 from engines.errors import Cancelled, EngineUnavailable, TemplateFailed
+from engines.helper.command import module_command
 from engines.helper.parent import environment, quiet_flags
 
-COMMAND: Final = (sys.executable, "-m", "engines.dialect.template_child")
+COMMAND: Final = module_command("engines.dialect.template_child")
 
 LIMIT_S: Final = 5.0
 """A template writes a conversation in milliseconds."""

@@ -7,7 +7,6 @@ graphics cards are code that can crash. So another process looks, unless they ar
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -15,11 +14,12 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
+from engines.helper.command import module_command
 from engines.helper.parent import ProcessResult, run_helper
 from engines.llamacpp.native import loaded_native, unavailable
 
-COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.devices_child")
-"""How to start the process; its last line on standard output is the answer. See `probe.COMMAND`."""
+COMMAND: Final = module_command("engines.llamacpp.devices_child")
+"""How to start the process; its last line on standard output is the answer."""
 
 FRESH_S: Final = 10.0
 """Seconds for which an answer holds: how much memory is free on a card changes."""

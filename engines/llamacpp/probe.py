@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineUnavailable, ModelRefused
+from engines.helper.command import module_command
 from engines.helper.parent import run_helper
 from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import (
@@ -30,12 +30,8 @@ from engines.llamacpp.probing.protocol import (
 from engines.llamacpp.probing.record import ProbeRecord, Stamps, files_of, identity, stamps
 from engines.types import LoadPlan
 
-COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.probing.child")
-"""How to start the process, which then takes the plan as its last argument.
-
-In a packaged app `sys.executable` is the app itself: give `Probe` a command by which that comes
-to `probe_child.main` before anything else.
-"""
+COMMAND: Final = module_command("engines.llamacpp.probing.child")
+"""How to start the process, which then takes the plan as its last argument."""
 
 _MARGIN_S: Final = 15.0
 

@@ -14,7 +14,6 @@ its driver or the library changes, or the user has it tried again.
 from __future__ import annotations
 
 import json
-import sys
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -25,13 +24,13 @@ from typing import Any, Final
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineUnavailable, NotEnoughMemory
 from engines.hardware.values import NativeDevice
+from engines.helper.command import module_command
 from engines.helper.parent import ProcessResult, run_helper
 from engines.llamacpp.probing.protocol import ERROR
 from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
 
-COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.trial_child")
-"""How to start the process, which takes the device and the model as its last argument. See
-`probe.COMMAND`."""
+COMMAND: Final = module_command("engines.llamacpp.trial_child")
+"""How to start the process, which takes the device and the model as its last argument."""
 
 LIMIT_S: Final = 300.0
 """A driver compiles its shaders first: seconds on a card, 93 s measured on Mesa's software driver.

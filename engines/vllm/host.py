@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from engines.errors import EngineFailed, EngineUnavailable
+from engines.helper.command import module_command
 from engines.vllm.command import WorkerPlace
 from engines.vllm.leftovers import reap, settle
 from engines.vllm.places import make_place, record_of
@@ -79,7 +80,7 @@ def unreached() -> EngineFailed:
 def start_guardian(stream: int) -> subprocess.Popen[bytes]:
     """Start a guardian on this Linux. stream: for its input and its outputs. Raises OSError."""
     return subprocess.Popen(
-        [sys.executable, "-m", "engines.vllm.guardian"],
+        module_command("engines.vllm.guardian"),
         stdin=stream,
         stdout=stream,
         stderr=stream,

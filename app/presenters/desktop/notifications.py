@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from app import APP_ID
 from app.presenters.desktop.session_bus import SessionBus
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class Notifications(QObject):
 
         body = html.escape(text, quote=False) if "body-markup" in self._can else text
         actions = ["default", title] if "actions" in self._can else []
-        hints = {"desktop-entry": ("s", "hearth"), "category": ("s", "im.received")}
-        values = ("Hearth", 0, "hearth", title, body, actions, hints, _AS_LONG_AS_USUAL)
+        hints = {"desktop-entry": ("s", APP_ID), "category": ("s", "im.received")}
+        values = ("Hearth", 0, APP_ID, title, body, actions, hints, _AS_LONG_AS_USUAL)
         call = new_method_call(self._address(), "Notify", "susssasa{sv}i", values)
 
         def shown(reply: tuple[int]) -> None:

@@ -137,6 +137,34 @@ class Desktop(QObject):
         self.come_to_front()
         if wish.files:
             self.drops.take_files(wish.files)
+        if wish.link:
+            self._follow(wish.link)
+
+    def _follow(self, link: str) -> None:
+        """Show what a link names; the Hub is asked for nothing that only its writer wanted."""
+        from app.core.links import linked_model
+
+        try:
+            name = linked_model(link)
+        except UserError as error:
+            self._notifier.error(error)
+            return
+        if name is None:
+            return
+
+        def answered(answer: str) -> None:
+            if answer == "look":
+                self._navigation.show_model(name.repo, name.quantisation or "")
+
+        self._notifier.ask(
+            [
+                self.tr("Look at {0} on the Hub?").format(name.repo),
+                self.tr("A link outside of Hearth names this model."),
+                self.tr("Nothing is downloaded before you choose it there."),
+            ],
+            [("cancel", self.tr("Cancel")), ("look", self.tr("Look at it"))],
+            answered,
+        )
 
     def come_to_front(self) -> None:
         window = self._window

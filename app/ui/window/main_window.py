@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from app.ui.models.chooser import ModelChooser
     from app.ui.models.model_button import ModelPicking
     from app.ui.models.model_picker import Way
+    from app.ui.models.models_page import ModelsPage
     from app.ui.notify import Notifier
     from app.ui.onboarding.download_strip import DownloadStrip
     from app.ui.prompts.prompt_use import PromptUse
@@ -283,6 +284,10 @@ class MainWindow(WindowFrame):
         if part:
             cast(_WithParts, shown).show_part(part)
         self.refresh()
+
+    def show_model(self, repo: str, label: str = "") -> None:
+        self.go_to("models", "discover")
+        cast("ModelsPage", self.page_named("models")).discover.open(repo, label)
 
     def go_to_chat(self) -> None:
         """Go back to the chat, also to one that has not begun: what was chosen for it stays."""

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, NotSized
+from engines.helper.command import module_command
 from engines.helper.parent import ProcessResult, run_helper
 from engines.kept_file import KeptFile, with_newest
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
@@ -75,8 +75,8 @@ class SizeBook:
             self._file.write(self._pages)
 
 
-COMMAND: Final = (sys.executable, "-m", "engines.llamacpp.sizing.child")
-"""How to start the process, which then takes the plan as its last argument. See `probe.COMMAND`."""
+COMMAND: Final = module_command("engines.llamacpp.sizing.child")
+"""How to start the process, which then takes the plan as its last argument."""
 
 _MARGIN_S: Final = 10.0
 

@@ -164,12 +164,24 @@ def name_toolkit(folder: Path) -> None:
 
 
 def uv() -> str:
-    """Return the path of the uv that Hearth brings. Raises EngineUnavailable if it is missing."""
+    """Return the path of the uv that came with Hearth, or else of the user's own.
+
+    Packages of Hearth come without it. Raises EngineUnavailable if there is none.
+    """
     from uv import find_uv_bin
 
     try:
         return find_uv_bin()
     except FileNotFoundError as error:
+        own = shutil.which("uv")
+        if own is not None:
+            return own
+        if getattr(sys, "frozen", False):
+            raise EngineUnavailable(
+                "vLLM cannot be installed: uv is missing.",
+                "It makes vLLM's environment; Hearth's packages come without it.",
+                "Install uv, for example with “pipx install uv”, and try again.",
+            ) from error
         raise EngineUnavailable(
             "vLLM cannot be installed: uv is missing.",
             "It makes vLLM's environment, and belongs to Hearth's own installation.",

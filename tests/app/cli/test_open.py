@@ -40,3 +40,44 @@ def test_files_go_to_the_window_that_is_open(
         assert main(["--quick-ask"]) == 0
     assert asked.args == [LaunchRequest(quick_ask=True)]
     window.close()
+
+
+def test_what_is_clicked_goes_there_too(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, data_dir: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cli_main, "has_display", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").touch()
+    folder = DataFolder.default()
+    folder.prepare()
+    window = SingleInstance(folder.root)
+    window.listen()
+    link = "hearth://model/ada/Tiny-GGUF"
+    for words, wish in (
+        (["gone.gguf"], LaunchRequest(files=(tmp_path / "gone.gguf",))),
+        (["--offline", "a.txt"], LaunchRequest(files=(tmp_path / "a.txt",))),
+        (["open", f"file://{tmp_path}/a.txt"], LaunchRequest(files=(tmp_path / "a.txt",))),
+        ([link], LaunchRequest(link=link)),
+        (["open", link], LaunchRequest(link=link)),
+        (["HEARTH:"], LaunchRequest(link="HEARTH:")),
+    ):
+        with qtbot.waitSignal(window.asked) as asked:
+            assert main(words) == 0
+        assert asked.args == [wish]
+    window.close()
+
+
+def test_one_link_is_opened_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli_main, "has_display", lambda: True)
+    assert main(["open", "hearth:", "hearth:"]) == 2
+    assert "There is more than one." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["modles", "gone.txt", "-m"])
+def test_a_word_that_is_nothing_is_wrong_usage(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([word]) == 2
+    assert "did not understand" in capsys.readouterr().err

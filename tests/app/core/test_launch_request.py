@@ -15,6 +15,7 @@ from app.core.launch_request import LaunchRequest
         LaunchRequest(),
         LaunchRequest(quick_ask=True),
         LaunchRequest(files=(Path("/a b/ü\n.gguf"), Path("/c"))),
+        LaunchRequest(link="hearth://model/a/b\n"),
     ],
 )
 def test_a_wish_arrives_as_it_was_sent(wish: LaunchRequest) -> None:

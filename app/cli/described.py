@@ -1,0 +1,83 @@
+"""What a parser of command lines takes, as plain values: for completions and the manual."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Takes = Literal["", "word", "file", "folder"]
+
+
+@dataclass(frozen=True)
+class DescribedOption:
+    """An option. takes: what follows it, "" for nothing. value: as the usage names that."""
+
+    flags: tuple[str, ...]
+    text: str
+    takes: Takes = ""
+    value: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DescribedCommand:
+    """A command with its words, from the first: () is the program itself.
+
+    usage: as `--help` shows it, without "usage:". arguments: those that are no options.
+    """
+
+    words: tuple[str, ...]
+    text: str
+    usage: str
+    options: tuple[DescribedOption, ...]
+    arguments: tuple[DescribedOption, ...]
+    below: tuple[DescribedCommand, ...]
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether it takes names of files."""
+        return any(it.takes in {"file", "folder"} for it in self.arguments)
+
+    def walk(self) -> Iterator[DescribedCommand]:
+        """Yield this command and all below it."""
+        yield self
+        for it in self.below:
+            yield from it.walk()
+
+
+def described(
+    parser: argparse.ArgumentParser, words: tuple[str, ...] = (), text: str = ""
+) -> DescribedCommand:
+    """Describe a parser with all commands below it; each of their other names counts as one."""
+    options, arguments, below = [], [], []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            texts = {it.dest: it.help or "" for it in action._choices_actions}
+            for name, made in action.choices.items():
+                said = texts.get(name, made.description or "")
+                below.append(described(made, (*words, name), said))
+        elif action.option_strings:
+            options.append(_described(action))
+        else:
+            arguments.append(_described(action))
+    usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+    return DescribedCommand(words, text, usage, tuple(options), tuple(arguments), tuple(below))
+
+
+def _described(action: argparse.Action) -> DescribedOption:
+    takes: Takes = "word"
+    if action.nargs == 0:
+        takes = ""
+    elif action.type is Path or action.metavar == "FILE":
+        takes = "folder" if action.metavar == "DIR" else "file"
+    choices = tuple(map(str, action.choices or ()))
+    value = ""
+    if takes:
+        metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+        value = "|".join(choices) if choices else metavar
+    text = "" if action.help in {None, argparse.SUPPRESS} else str(action.help)
+    words = " ".join((text % vars(action) if "%(" in text else text).split())
+    return DescribedOption(tuple(action.option_strings), words, takes, value, choices)

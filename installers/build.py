@@ -1,0 +1,260 @@
+"""Builds Hearth's packages: `python3 installers/build.py TARGET…`, standard library only.
+
+The system's own packages are made from one bundle: a folder with Hearth, its Python and all its
+libraries, which PyInstaller puts together as `hearth.spec` says, in an environment of its own that
+holds what the locks name and nothing else. Finished packages lie in `installers/dist`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from installers.build_error import BuildError  # noqa: E402 - its folder is named above
+
+LOCKS = ROOT / "installers" / "lock"
+DIST = ROOT / "installers" / "dist"
+WORK = ROOT / ".cache" / "bundle"
+BUNDLE = WORK / "made" / "hearth"
+SPEC = ROOT / "installers" / "hearth.spec"
+
+LARGEST_UNPACKED = 200_000_000
+LARGEST_PACKED = 60_000_000
+"""The bars for the bundle, and for a package of it."""
+
+MODELS = "the built-in models"
+PARTS = (
+    (MODELS, r"_internal/resources/starter/.*\.(?:gguf|safetensors)$"),
+    ("Hearth's guides, fonts, icons and words", r"_internal/resources/"),
+    ("code in Python: Hearth's, and of packages",
+     r"hearth(?:\.exe)?$|_internal/(?:app|engines|base_library)\b"),
+    ("llama.cpp: for processors", r"_internal/llama_cpp/lib/(?:lib)?ggml-cpu"),
+    ("llama.cpp: for graphics cards",
+     r"_internal/llama_cpp/lib/(?:lib)?ggml-(?:vulkan|cuda|metal)"),
+    ("llama.cpp: models, pictures and sounds", r"_internal/llama_cpp/"),
+    ("Qt: ICU, for the order of words", r"_internal/(?:PySide6/Qt/lib/)?(?:lib)?icu"),
+    ("Qt and its Python",
+     r"_internal/(?:PySide6|shiboken6|libQt6|libpyside6|libshiboken6)"),
+    ("numpy", r"_internal/(?:numpy|lib(?:scipy_openblas|gfortran|quadmath))"),
+    ("pictures and PDFs (Pillow, pdfium)", r"_internal/(?:PIL|pillow|pypdfium2)"),
+    ("cryptography, for the keyring", r"_internal/cryptography"),
+    ("Python", r"_internal/(?:libpython|python3|lib-dynload)"),
+    ("everything else", r""),
+)  # fmt: skip
+"""The parts of a bundle, and the names of their files; the first that fits counts."""
+
+Package = Callable[[Path, Path, str, int], Path]
+"""Makes a package: of which bundle, into which folder, of what version, and with what time."""
+
+_INSTALL = ("install", "--quiet", "--no-deps", "--disable-pip-version-check")
+_LOCKED = (*_INSTALL, "--require-hashes")
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Build what is named; returns the exit status."""
+    packages = packages_here()
+    names = ["bundle", *packages, "sizes"]
+    parser = argparse.ArgumentParser(description="Build Hearth's packages.")
+    parser.add_argument(
+        "targets", nargs="+", choices=names, metavar="TARGET", help=", ".join(names)
+    )
+    parser.add_argument("--llama", type=Path, metavar="WHEEL", help="the llama.cpp to put in")
+    parser.add_argument(
+        "--again", action="store_true", help="make packages of the bundle that lies there"
+    )
+    args = parser.parse_args(words)
+    try:
+        if not args.again and args.targets != ["sizes"]:
+            make_bundle(args.llama)
+        if not BUNDLE.is_dir():
+            raise BuildError("There is no bundle yet: build the target `bundle` first.")
+        for name in args.targets:
+            if name in packages:
+                DIST.mkdir(exist_ok=True)
+                made = packages[name](BUNDLE, DIST, version(), epoch())
+                print(f"{made}: {made.stat().st_size / 1e6:.1f} MB")
+            elif name == "sizes":
+                print("\n".join(sizes(BUNDLE, packages_in(DIST))))
+    except (BuildError, OSError, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def packages_here() -> Mapping[str, Package]:
+    """Return the packages that can be made of a bundle on this system, by the target's name."""
+    if sys.platform == "linux":
+        from installers.linux.packages import PACKAGES
+
+        return PACKAGES
+    return {}
+
+
+def version() -> str:
+    """Return Hearth's version."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        return str(tomllib.load(file)["project"]["version"])
+
+
+def epoch() -> int:
+    """Return the time that all files of a package bear: that of the commit it is made from."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    asked = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    try:
+        return int(subprocess.run(asked, capture_output=True, check=True).stdout)
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return int((ROOT / "pyproject.toml").stat().st_mtime)
+
+
+def llama_wheel(given: Path | None) -> Path:
+    """Find the llama.cpp for the bundle: the given one, the portable one, or run.py's."""
+    if given is not None:
+        if not given.is_file():
+            raise BuildError(f"There is no wheel at {given}.")
+        return given
+    if portable := newest(DIST, "llama_cpp_python-*.whl"):
+        return portable
+    if own := newest(ROOT / ".cache", "llama-*/llama_cpp_python-*.whl"):
+        say(
+            "There is no portable llama.cpp in installers/dist, as installers/native/build.py "
+            "makes it: the one that run.py has compiled for this computer is taken."
+        )
+        return own
+    raise BuildError(
+        "There is no llama.cpp to put into the bundle. Build it with installers/native/build.py, "
+        "or let run.py compile one for this computer."
+    )
+
+
+def newest(folder: Path, pattern: str) -> Path | None:
+    """Return the newest file of that name, None if there is none."""
+    return max(folder.glob(pattern), key=lambda it: it.stat().st_mtime, default=None)
+
+
+def environment(wheel: Path) -> Path:
+    """Return the Python of the environment that is packed; it is made where it is not there.
+
+    It is made anew where a lock, the wheel or the Python is another one.
+    """
+    folder = WORK / "environment"
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    locks = [LOCKS / "app.txt", LOCKS / "package.txt"]
+    parts = [sys.version.encode(), *(it.read_bytes() for it in [*locks, wheel])]
+    known = hashlib.sha256(b"".join(hashlib.sha256(it).digest() for it in parts)).hexdigest()
+    stamp = folder / "hearth-made-of"
+    if stamp.is_file() and stamp.read_text(encoding="ascii") == known:
+        return python
+    say("Making the environment that is packed")
+    shutil.rmtree(folder, ignore_errors=True)
+    run([sys.executable, "-m", "venv", str(folder)])
+    for words in (
+        [*_LOCKED, *(word for lock in locks for word in ("-r", str(lock)))],
+        [*_INSTALL, "--no-index", str(wheel)],
+    ):
+        run([str(python), "-I", "-m", "pip", *words], PIP_USER="0")
+    stamp.write_text(known, encoding="ascii")
+    return python
+
+
+def make_bundle(wheel: Path | None) -> None:
+    """Make the bundle anew."""
+    python = environment(llama_wheel(wheel))
+    say("Putting the bundle together")
+    shutil.rmtree(BUNDLE.parent, ignore_errors=True)
+    run(
+        [
+            str(python), "-P", "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN",
+            "--distpath", str(BUNDLE.parent), "--workpath", str(WORK / "work"), str(SPEC),
+        ],
+        PYTHONHASHSEED="0",
+        PYTHONPATH=str(ROOT),
+        SOURCE_DATE_EPOCH=str(epoch()),
+    )  # fmt: skip
+    if sys.platform == "linux":
+        from installers.linux import icu, libraries
+
+        libraries.strip_python(BUNDLE)
+        for tables in BUNDLE.glob("_internal/PySide6/Qt/lib/libicudata.so.*"):
+            icu.shorten(tables, WORK / "work")
+        if missing := libraries.unexpected(BUNDLE):
+            raise BuildError(
+                "The bundle needs libraries that it does not hold, and that no package is known "
+                f"to have: {', '.join(sorted(missing))}. Add them to installers/linux/libraries.py."
+            )
+    same_times_and_modes(BUNDLE, epoch())
+    print(f"{BUNDLE}: {size_of(BUNDLE) / 1e6:.1f} MB")
+
+
+def same_times_and_modes(folder: Path, seconds: int) -> None:
+    """Give all files one time, and modes that depend on nothing but what they are."""
+    for path in [folder, *folder.rglob("*")]:
+        if not path.is_symlink():
+            executable = path.is_dir() or bool(path.stat().st_mode & 0o100)
+            path.chmod(0o755 if executable else 0o644)
+        os.utime(path, (seconds, seconds), follow_symlinks=False)
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder; what is linked counts once."""
+    files = [path] if path.is_file() else path.rglob("*")
+    return sum(it.lstat().st_size for it in files if it.is_file() and not it.is_symlink())
+
+
+def sizes(bundle: Path, packages: Sequence[Path]) -> Iterator[str]:
+    """Yield the lines of a table in markdown: where the bytes of a bundle are, and its packages."""
+    counted = dict.fromkeys((name for name, _ in PARTS), 0)
+    for path in bundle.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            counted[part_of(path.relative_to(bundle).as_posix())] += path.stat().st_size
+    total = sum(counted.values())
+    yield "| Part | MB |"
+    yield "| --- | --- |"
+    for name, size in sorted(counted.items(), key=lambda it: -it[1]):
+        yield f"| {name} | {size / 1e6:.1f} |"
+    yield f"| **all, unpacked** (at most {LARGEST_UNPACKED // 10**6}) | **{total / 1e6:.1f}** |"
+    models = counted[MODELS]
+    yield f"| without the built-in models | {(total - models) / 1e6:.1f} |"
+    for package in packages:
+        size = package.stat().st_size
+        yield f"| `{package.name}` (at most {LARGEST_PACKED // 10**6}) | {size / 1e6:.1f} |"
+
+
+def part_of(name: str) -> str:
+    """Name the part of Hearth that a file of the bundle belongs to."""
+    return next(part for part, pattern in PARTS if re.match(pattern, name))
+
+
+def packages_in(folder: Path) -> list[Path]:
+    """Return the packages of Hearth in a folder."""
+    return [it for it in sorted(folder.glob("hearth[-_]*")) if it.is_file()]
+
+
+def run(command: Sequence[str], **settings: str) -> None:
+    """Run a step of the build. Raises BuildError."""
+    began = time.monotonic()
+    ended = subprocess.run(command, env=os.environ | settings, cwd=ROOT, check=False)
+    if ended.returncode:
+        raise BuildError(f"This failed with code {ended.returncode}: {' '.join(command)}")
+    say(f"  {time.monotonic() - began:.0f} s")
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+"""The error of a build."""
+
+
+class BuildError(Exception):
+    """Why a package cannot be built, in a sentence or two."""

@@ -1,0 +1,117 @@
+"""Leaves out of ICU's tables what nothing in Hearth asks for: four fifths of 32 MB.
+
+Qt sorts words with ICU, and nothing else: it knows languages, currencies, time zones and the ends
+of words from tables of its own. So the rules for sorting stay, for all languages. ICU documents
+that tables can be left out ("ICU Data", “Customizing ICU's data”); what is not there is as if it
+were not known.
+
+The tables are one archive in a library without code: a header, then for each table the places of
+its name and of its data, then names and data. Source: ICU's `ucmndata.h` and `udatamem.h`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+_MARK = b"\xda\x27"
+_FORMAT = b"CmnD"
+_ALIGNED = 16
+_PLACE = struct.Struct("<II")
+_COUNT = struct.Struct("<I")
+
+_LOCALE = re.compile(r"[a-z]{2,3}(?:_\w+)?\.res")
+_NAMED = frozenset({"root.res", "en.res", "de.res"})
+_UNUSED = frozenset({"unames.icu"})
+
+_SOURCE = """
+.section .note.GNU-stack, "", %progbits
+.section .rodata
+.globl {symbol}
+.type {symbol}, %object
+.balign 16
+{symbol}:
+.incbin "{data}"
+.size {symbol}, . - {symbol}
+"""
+
+
+def shorten(library: Path, work: Path) -> None:
+    """Put a library with fewer tables in place of one. Raises ValueError for what is none.
+
+    work: a folder for what is made on the way. Raises OSError, where binutils are missing.
+    """
+    symbol = f"icudt{library.suffix.removeprefix('.')}_dat"
+    whole = library.read_bytes()
+    header, _ = _header(whole)
+    kept = {name: data for name, data in read(whole).items() if is_kept(name)}
+    data, code, object_file = (work / f"icu.{it}" for it in ("dat", "s", "o"))
+    data.write_bytes(written(header, kept))
+    code.write_text(_SOURCE.format(symbol=symbol, data=data), encoding="utf-8")
+    made = work / library.name
+    subprocess.run(["as", "-o", str(object_file), str(code)], check=True)
+    subprocess.run(
+        ["ld", "-shared", "-z", "noexecstack", "-soname", library.name, "-o", str(made),
+         str(object_file)],
+        check=True,
+    )  # fmt: skip
+    library.unlink()
+    made.replace(library)
+
+
+def is_kept(name: str) -> bool:
+    """Tell whether Qt may ask for a table. name: with that of the archive, and a folder."""
+    _, *folders, file = name.split("/")
+    if folders:
+        return folders == ["coll"]
+    if file.endswith(".res"):
+        return file in _NAMED or not _LOCALE.fullmatch(file)
+    return file.endswith((".icu", ".nrm")) and file not in _UNUSED
+
+
+def read(library: bytes) -> dict[str, bytes]:
+    """Return the tables of a library by their names. Raises ValueError."""
+    _, at = _header(library)
+    (count,) = _COUNT.unpack_from(library, at)
+    places = [_PLACE.unpack_from(library, at + 4 + 8 * it) for it in range(count)]
+    begins = [begin for _, begin in places]
+    # Of the last table only the library's end is known; what follows it does no harm.
+    ends = [*begins[1:], len(library) - at]
+    found = {}
+    for (name, begin), end in zip(places, ends, strict=True):
+        text = library[at + name : library.index(b"\0", at + name)].decode("ascii")
+        found[text] = library[at + begin : at + end]
+    return found
+
+
+def written(header: bytes, tables: Mapping[str, bytes]) -> bytes:
+    """Return an archive of tables, which are sorted by name as ICU searches for them."""
+    names = sorted(tables)
+    text, at = bytearray(), _COUNT.size + _PLACE.size * len(names)
+    for name in names:
+        text += f"{name}\0".encode("ascii")
+    begin = _up(at + len(text))
+    places, body = bytearray(_COUNT.pack(len(names))), bytearray()
+    for name in names:
+        places += _PLACE.pack(at, begin + len(body))
+        at += len(name) + 1
+        body += tables[name] + bytes(_up(len(tables[name])) - len(tables[name]))
+    filled = bytes(begin - len(places) - len(text))
+    return header + bytes(places) + bytes(text) + filled + bytes(body)
+
+
+def _header(library: bytes) -> tuple[bytes, int]:
+    """Return the archive's header, and where the list behind it begins. Raises ValueError."""
+    begin = library.find(_MARK + b"\x14\0")
+    if begin < 2 or library[begin + 10 : begin + 14] != _FORMAT:
+        raise ValueError("This is no library of ICU's tables.")
+    begin -= 2
+    (size,) = struct.unpack_from("<H", library, begin)
+    return library[begin : begin + size], begin + size
+
+
+def _up(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED

@@ -1,0 +1,104 @@
+"""The libraries of a bundle: which it holds, and which it needs of the system."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+PACKAGES: Mapping[str, str] = {
+    "ld-linux-aarch64.so.1": "libc6 (>= 2.34)",
+    "ld-linux-x86-64.so.2": "libc6 (>= 2.34)",
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libGLX.so.0": "libglx0",
+    "libOpenGL.so.0": "libopengl0",
+    "libX11-xcb.so.1": "libx11-xcb1",
+    "libX11.so.6": "libx11-6",
+    "libXau.so.6": "libxau6",
+    "libXext.so.6": "libxext6",
+    "libc.so.6": "libc6 (>= 2.34)",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libdl.so.2": "libc6 (>= 2.34)",
+    "libdrm.so.2": "libdrm2",
+    "libexpat.so.1": "libexpat1",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6",
+    "libgcc_s.so.1": "libgcc-s1",
+    "libglib-2.0.so.0": "libglib2.0-0t64 | libglib2.0-0",
+    "libgssapi_krb5.so.2": "libgssapi-krb5-2",
+    "libgthread-2.0.so.0": "libglib2.0-0t64 | libglib2.0-0",
+    "libm.so.6": "libc6 (>= 2.34)",
+    "libmvec.so.1": "libc6 (>= 2.34)",
+    "libpthread.so.0": "libc6 (>= 2.34)",
+    "libresolv.so.2": "libc6 (>= 2.34)",
+    "librt.so.1": "libc6 (>= 2.34)",
+    "libstdc++.so.6": "libstdc++6 (>= 12)",
+    "libutil.so.1": "libc6 (>= 2.34)",
+    "libwayland-client.so.0": "libwayland-client0",
+    "libwayland-cursor.so.0": "libwayland-cursor0",
+    "libwayland-egl.so.1": "libwayland-egl1",
+    "libxcb.so.1": "libxcb1",
+}
+"""The libraries that a bundle may leave to the system, and Debian's packages that have them."""
+
+OPTIONAL = frozenset({"libvulkan.so.1"})
+"""What only a module needs that is left alone where the system does not have it."""
+
+_NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
+_FILE = re.compile(r"^File: (.+)$")
+
+
+def needed(bundle: Path) -> dict[str, set[str]]:
+    """Return the names of libraries that the files of a bundle need from outside, with these files.
+
+    Raises OSError, where readelf of binutils is missing.
+    """
+    files = [it for it in sorted(bundle.rglob("*")) if is_elf(it)]
+    held = {it.name for it in files}
+    said = subprocess.run(
+        ["readelf", "--wide", "--dynamic", *map(str, files)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found: dict[str, set[str]] = {}
+    file = ""
+    for line in said.splitlines():
+        if begin := _FILE.match(line):
+            file = begin[1]
+        elif (name := _NEEDED.search(line)) and name[1] not in held:
+            found.setdefault(name[1], set()).add(str(Path(file).relative_to(bundle)))
+    return found
+
+
+def unexpected(bundle: Path) -> set[str]:
+    """Return the libraries that a bundle needs and no package is known to have."""
+    return needed(bundle).keys() - PACKAGES.keys() - OPTIONAL
+
+
+def debian_packages(libraries: Iterable[str]) -> list[str]:
+    """Return the packages of Debian and Ubuntu that have these libraries."""
+    return sorted({PACKAGES[it] for it in libraries if it in PACKAGES})
+
+
+def is_elf(path: Path) -> bool:
+    """Tell whether a file is a program or a library of Linux."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def strip_python(bundle: Path) -> None:
+    """Take the debugging symbols out of Python's own libraries, where it has them.
+
+    No others are stripped: those of wheels are laid out by auditwheel, and strip breaks them.
+    """
+    if strip := shutil.which("strip"):
+        places = ("libpython3*.so*", "python3*/lib-dynload/*.so")
+        own = [it for place in places for it in bundle.glob(f"_internal/{place}")]
+        for library in sorted(it for it in own if not it.is_symlink()):
+            subprocess.run([strip, "--strip-unneeded", str(library)], check=True)

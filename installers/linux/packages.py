@@ -1,0 +1,214 @@
+"""Makes packages for Linux of a bundle: .deb, .rpm, and a .tar.xz that one user can install.
+
+Each of them is the same for the same bundle: names are sorted, all belongs to root, and the only
+time in it is that of the commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from installers.build_error import BuildError
+from installers.linux import libraries
+from installers.linux.tree import ID, ROOT, filled, make_share, packed, write
+
+_DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def make_tar(bundle: Path, into: Path, version: str, seconds: int) -> Path:
+    """Make an archive of a folder with `install.sh`, which needs no root."""
+    name = _name(version)
+    tree = _emptied(bundle, "tar")
+    top = tree / name
+    shutil.copytree(bundle, top / "program", symlinks=True)
+    make_share(top / "share", bundle, python_of(bundle), version, seconds)
+    write(top / "install.sh", filled("install.sh", {}))
+    (top / "install.sh").chmod(0o755)
+    shutil.copyfile(ROOT / "LICENSE", top / "LICENSE")
+    made = into / f"{name}.tar.xz"
+    with tarfile.open(made, "w:xz", preset=9, format=tarfile.PAX_FORMAT) as archive:
+        for path in [top, *sorted(top.rglob("*"))]:
+            archive.add(
+                path,
+                path.relative_to(tree).as_posix(),
+                recursive=False,
+                filter=lambda it: _owned_by_root(it, seconds),
+            )
+    return made
+
+
+def make_deb(bundle: Path, into: Path, version: str, seconds: int) -> Path:
+    """Make a package for Debian and Ubuntu; it has no scripts: theirs do what is to be done."""
+    tree = _system_tree(bundle, "deb", version, seconds)
+    doc = tree / "usr/share/doc/hearth"
+    write(doc / "copyright", filled("copyright", {}))
+    changes = (ROOT / "CHANGELOG.md").read_bytes()
+    write(doc / "changelog.gz", packed(changes))
+    # Debian looks for these in a place of its own.
+    zsh = tree / "usr/share/zsh"
+    (zsh / "site-functions").rename(zsh / "vendor-completions")
+    architecture = _DEBIAN[platform.machine()]
+    control = filled(
+        "control",
+        {
+            "@VERSION@": version,
+            "@ARCHITECTURE@": architecture,
+            "@KILOBYTES@": str(_kilobytes(tree)),
+            "@DEPENDS@": ", ".join(libraries.debian_packages(libraries.needed(bundle))),
+        },
+    )
+    write(tree / "DEBIAN/control", control)
+    _timed(tree, seconds)
+    made = into / f"hearth_{version}_{architecture}.deb"
+    words = ["dpkg-deb", "--root-owner-group", "-Zxz", "-z9", "--threads-max=1", "--build"]
+    _run([*words, str(tree), str(made)], seconds)
+    return made
+
+
+def make_rpm(bundle: Path, into: Path, version: str, seconds: int) -> Path:
+    """Make a package for Fedora, openSUSE and their kin."""
+    tree = _system_tree(bundle, "rpm", version, seconds)
+    shutil.copyfile(ROOT / "LICENSE", _made(tree / "usr/share/licenses/hearth") / "LICENSE")
+    _timed(tree, seconds)
+    needs = sorted(libraries.needed(bundle).keys() & libraries.PACKAGES.keys())
+    machine = platform.machine()
+    spec = filled(
+        "hearth.rpm.spec",
+        {
+            "@VERSION@": version,
+            "@ARCHITECTURE@": machine,
+            "@TREE@": str(tree),
+            "@REQUIRES@": "\n".join(f"Requires: {it}()(64bit)" for it in needs),
+            "@FILES@": "\n".join(_listed(tree)),
+        },
+    )
+    top = _emptied(bundle, "rpmbuild")
+    write(top / "hearth.spec", spec)
+    _run(
+        ["rpmbuild", "-bb", "--quiet", "--target", machine, "--define", f"_topdir {top}",
+         str(top / "hearth.spec")],
+        seconds,
+    )  # fmt: skip
+    (built,) = top.rglob("*.rpm")
+    return Path(shutil.move(built, into / built.name))
+
+
+def make_appimage(bundle: Path, into: Path, version: str, seconds: int) -> Path:
+    """Make one file that runs as it is, with appimagetool. Raises BuildError without that."""
+    tree = _system_tree(bundle, "Hearth.AppDir", version, seconds)
+    write(tree / "AppRun", filled("AppRun", {}))
+    (tree / "AppRun").chmod(0o755)
+    shutil.copyfile(tree / f"usr/share/applications/{ID}.desktop", tree / f"{ID}.desktop")
+    shutil.copyfile(tree / f"usr/share/icons/hicolor/256x256/apps/{ID}.png", tree / f"{ID}.png")
+    (tree / ".DirIcon").symlink_to(f"{ID}.png")
+    _timed(tree, seconds)
+    tool = shutil.which("appimagetool")
+    if tool is None:
+        raise BuildError(
+            f"appimagetool is missing, which makes an AppImage of a folder. It lies in {tree}."
+        )
+    made = into / f"hearth-{version}-{platform.machine()}.AppImage"
+    _run([tool, "--no-appstream", str(tree), str(made)], seconds)
+    return made
+
+
+def make_flatpak(_: Path, into: Path, version: str, __: int) -> Path:
+    """Write the manifest for flatpak-builder, which packs the archive beside it.
+
+    Raises BuildError without that.
+    """
+    archive = into / f"{_name(version)}.tar.xz"
+    if not archive.is_file():
+        raise BuildError("There is no archive to pack yet: build the target `tar` first.")
+    with archive.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    made = into / f"{ID}.yaml"
+    write(made, filled(made.name, {"@ARCHIVE@": archive.name, "@SHA256@": sha256}))
+    return made
+
+
+PACKAGES: Mapping[str, Callable[[Path, Path, str, int], Path]] = {
+    "tar": make_tar,
+    "deb": make_deb,
+    "rpm": make_rpm,
+    "appimage": make_appimage,
+    "flatpak": make_flatpak,
+}
+"""What can be made of a bundle, by the name of the target."""
+
+
+def python_of(bundle: Path) -> Path:
+    """Return the Python of the environment that a bundle was made in."""
+    return bundle.parents[1] / "environment" / "bin" / "python"
+
+
+def _name(version: str) -> str:
+    return f"hearth-{version}-linux-{platform.machine()}"
+
+
+def _system_tree(bundle: Path, name: str, version: str, seconds: int) -> Path:
+    """Lay out what the system's packages hold, as it lies on the disk."""
+    tree = _emptied(bundle, name)
+    shutil.copytree(bundle, tree / "usr/lib/hearth", symlinks=True)
+    _made(tree / "usr/bin").joinpath("hearth").symlink_to("../lib/hearth/hearth")
+    make_share(tree / "usr/share", bundle, python_of(bundle), version, seconds)
+    return tree
+
+
+def _emptied(bundle: Path, name: str) -> Path:
+    folder = bundle.parents[1] / name
+    shutil.rmtree(folder, ignore_errors=True)
+    return _made(folder)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _timed(tree: Path, seconds: int) -> None:
+    """Give all of a tree one time, and modes that do not depend on who builds."""
+    for path in [tree, *tree.rglob("*")]:
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
+        elif not path.is_symlink():
+            path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
+        os.utime(path, (seconds, seconds), follow_symlinks=False)
+
+
+def _owned_by_root(entry: tarfile.TarInfo, seconds: int) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = "root"
+    entry.mtime = seconds
+    if not entry.issym():
+        entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+    return entry
+
+
+def _kilobytes(tree: Path) -> int:
+    """Return the space that files take on the disk, as Debian counts it."""
+    sizes = (it.lstat().st_size for it in tree.rglob("*") if it.is_file() or it.is_symlink())
+    return sum(-(-size // 1024) for size in sizes)
+
+
+def _listed(tree: Path) -> Iterator[str]:
+    """List what belongs to an .rpm: files, and the folders that are Hearth's alone."""
+    for path in sorted(tree.rglob("*")):
+        name = f"/{path.relative_to(tree).as_posix()}"
+        if path.is_dir() and not path.is_symlink():
+            if name.startswith(("/usr/lib/hearth", "/usr/share/licenses/hearth")):
+                yield f'%dir "{name}"'
+        else:
+            yield f'"{name}"'
+
+
+def _run(command: list[str], seconds: int) -> None:
+    environment = os.environ | {"SOURCE_DATE_EPOCH": str(seconds)}
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,85 @@
+"""Hearth's place on a Linux desktop: menu entry, icons, types of files, completions, manual."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+ID = "io.github.hearth.Hearth"
+FILES = Path(__file__).parent / "files"
+ROOT = Path(__file__).resolve().parents[2]
+
+SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
+"""The sizes of the icon, in pixels."""
+
+_COMPLETIONS = {
+    "bash": "bash-completion/completions/hearth",
+    "fish": "fish/vendor_completions.d/hearth.fish",
+    "zsh": "zsh/site-functions/_hearth",
+}
+
+
+def make_share(share: Path, bundle: Path, python: Path, version: str, seconds: int) -> None:
+    """Fill a folder that is to be a `share`: /usr/share, or that of one user.
+
+    python: one that has PySide6. seconds: the time of the release, since 1970.
+    """
+    day = time.strftime("%Y-%m-%d", time.gmtime(seconds))
+    words = {"@VERSION@": version, "@DATE@": day}
+    write(share / f"applications/{ID}.desktop", filled(f"{ID}.desktop", {}))
+    write(share / f"metainfo/{ID}.metainfo.xml", filled(f"{ID}.metainfo.xml", words))
+    write(share / f"mime/packages/{ID}.xml", filled(f"{ID}.mime.xml", {}))
+    _make_icons(share / "icons/hicolor", python)
+    for shell, place in _COMPLETIONS.items():
+        write(share / place, said(bundle, "completion", shell))
+    write(share / "man/man1/hearth.1.gz", packed(said(bundle, "completion", "man")))
+
+
+def filled(name: str, words: Mapping[str, str]) -> bytes:
+    """Return a file of `files`, with its blanks filled in."""
+    text = (FILES / name).read_text(encoding="utf-8")
+    for blank, word in words.items():
+        text = text.replace(blank, word)
+    return text.encode()
+
+
+def write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def packed(data: bytes) -> bytes:
+    """Return data as gzip writes it, without a time or a name."""
+    return gzip.compress(data, mtime=0)
+
+
+def said(bundle: Path, *words: str) -> bytes:
+    """Return what the bundle's own command says: so it always knows its options.
+
+    Raises CalledProcessError.
+    """
+    plain = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "COLUMNS": "80"}
+    return subprocess.run(
+        [str(bundle / "hearth"), *words], env=plain, capture_output=True, check=True
+    ).stdout
+
+
+def _make_icons(hicolor: Path, python: Path) -> None:
+    """Draw the icon in all sizes, and put the drawing itself beside them."""
+    drawn = hicolor / "drawn"
+    drawn.mkdir(parents=True)
+    script = Path(__file__).with_name("draw_icon.py")
+    subprocess.run([str(python), "-P", str(script), str(drawn), *map(str, SIZES)], check=True)
+    for picture in drawn.glob("*.png"):
+        place = hicolor / f"{picture.stem}x{picture.stem}" / "apps" / f"{ID}.png"
+        place.parent.mkdir(parents=True)
+        picture.rename(place)
+    drawn.rmdir()
+    drawing = ROOT / "resources" / "icons" / "hearth.svg"
+    (hicolor / "scalable" / "apps").mkdir(parents=True)
+    shutil.copyfile(drawing, hicolor / "scalable" / "apps" / f"{ID}.svg")

@@ -1,0 +1,52 @@
+"""A bundle of Hearth in small: a program that completes, and one library."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+if sys.platform != "linux":
+    collect_ignore_glob = ["test_*.py"]
+
+PROGRAM = f"""#!/bin/sh
+exec env PYTHONPATH={ROOT} {sys.executable} -P {ROOT}/app/packaged.py "$@"
+"""
+
+
+def needs(program: str) -> str:
+    """A program of the system, without which a test is left out."""
+    found = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    if found is None:
+        pytest.skip(f"{program} is not installed")
+    return found
+
+
+def said(*command: str | Path, **variables: str) -> str:
+    """What a command says, which has to go well."""
+    ended = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | variables, timeout=100
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """A bundle where `build.py` makes it, with the Python of these tests beside it."""
+    made = tmp_path / "work" / "made" / "hearth"
+    (made / "_internal").mkdir(parents=True)
+    (made / "hearth").write_text(PROGRAM, encoding="utf-8")
+    (made / "hearth").chmod(0o700)
+    shutil.copyfile("/bin/true", made / "_internal" / "libsmall.so")
+    python = tmp_path / "work" / "environment" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    return made

@@ -1,0 +1,114 @@
+"""The installation for one user: `install.sh` of the archive, and its way back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from installers.linux.packages import make_tar
+from installers.linux.tree import ID
+from tests.installers.linux.conftest import needs
+
+
+class User:
+    """A user with a home of their own, and what was unpacked there."""
+
+    def __init__(self, home: Path, archive: Path) -> None:
+        self.home = home
+        with tarfile.open(archive) as packed:
+            packed.extractall(home / "Downloads", filter="data")
+        (self.unpacked,) = (home / "Downloads").iterdir()
+
+    def run(self, *command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        plain = {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        return subprocess.run(
+            ["sh", *command], capture_output=True, text=True, env=plain | variables, timeout=60
+        )
+
+    def install(self, **variables: str) -> str:
+        ended = self.run(self.unpacked / "install.sh", **variables)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def files(self) -> set[str]:
+        """All files outside of what was downloaded, but for the caches of the desktop."""
+        found = (it for it in self.home.rglob("*") if not it.is_dir() or it.is_symlink())
+        names = {it.relative_to(self.home).as_posix() for it in found}
+        caches = (".local/share/mime/", ".local/share/applications/mimeinfo.cache")
+        return {
+            it for it in names
+            if not it.startswith(("Downloads/", *caches)) or it.endswith(f"/packages/{ID}.xml")
+        }  # fmt: skip
+
+
+@pytest.fixture
+def user(bundle: Path, tmp_path: Path) -> User:
+    needs("sh")
+    return User(tmp_path / "home ü", make_tar(bundle, tmp_path, "1.2.3", 1_750_000_000))
+
+
+def test_it_installs_and_removes_without_root(user: User) -> None:
+    chats = user.home / ".local/share/hearth/chats.db"
+    chats.parent.mkdir(parents=True)
+    chats.write_text("kept")
+    before = user.files()
+    assert "is installed" in user.install()
+    started = user.home / ".local/bin/hearth"
+    assert user.run("-c", f'"{started}" --version').stdout.startswith("hearth ")
+    entry = (user.home / f".local/share/applications/{ID}.desktop").read_text()
+    assert f'Exec="{user.home}/.local/opt/hearth/program/hearth" open %U' in entry
+    assert "Exec=hearth" not in entry
+    uninstall = user.home / ".local/opt/hearth/uninstall"
+    ended = user.run(uninstall, "--uninstall")
+    assert ended.returncode == 0, ended.stderr
+    assert "are still in" in ended.stdout
+    assert user.files() == before
+    assert chats.read_text() == "kept"
+
+
+def test_installed_again_it_takes_the_place_of_the_one_before(user: User) -> None:
+    user.install()
+    old = user.home / ".local/opt/hearth/program/_internal/old.so"
+    old.touch()
+    before = user.files() - {old.relative_to(user.home).as_posix()}
+    user.install()
+    assert user.files() == before
+
+
+def test_files_of_the_users_own_stay(user: User) -> None:
+    own = user.home / ".local/bin/hearth"
+    own.parent.mkdir(parents=True)
+    own.write_text("mine")
+    assert "is a file of yours and stays" in user.install()
+    user.run(user.home / ".local/opt/hearth/uninstall", "--uninstall")
+    assert own.read_text() == "mine"
+
+
+def test_other_places_are_used_where_they_are_set(user: User) -> None:
+    places = {
+        "XDG_DATA_HOME": str(user.home / "data"),
+        "HEARTH_PREFIX": str(user.home / "apps/hearth"),
+    }
+    user.install(**places)
+    assert (user.home / "apps/hearth/program/hearth").exists()
+    assert (user.home / f"data/applications/{ID}.desktop").exists()
+    ended = user.run(user.home / "apps/hearth/uninstall", "--uninstall", **places)
+    assert ended.returncode == 0, ended.stderr
+    assert user.files() == {it for it in user.files() if it.startswith("data/mime/")}
+
+
+@pytest.mark.parametrize("prefix", ["/", "/opt", "relative/x", "/a|b/c", "/a%b/c", '/a"b/c'])
+def test_it_installs_nowhere_odd(user: User, prefix: str) -> None:
+    ended = user.run(user.unpacked / "install.sh", HEARTH_PREFIX=prefix)
+    assert ended.returncode == 1
+    assert user.files() == set()
+
+
+def test_what_is_not_installed_is_not_removed(user: User) -> None:
+    ended = user.run(user.unpacked / "install.sh", "--uninstall")
+    assert ended.returncode == 1
+    assert "is not installed" in ended.stderr
