@@ -21,6 +21,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from installers.build_error import BuildError
+
 ROOT = Path(__file__).resolve().parents[1]
 TOLD = "resources/licences/parts.json"
 PACKED = "resources/licences/packed"
@@ -121,7 +123,7 @@ class Part:
     purl: str = ""
 
 
-class LicenceError(Exception):
+class LicenceError(BuildError):
     """Why a bundle may not be given away: what is wrong, why it matters, and what to do."""
 
     def __init__(self, what: str, why: str, do: str) -> None:
@@ -134,7 +136,8 @@ def pack(bundle: Path, python: Path) -> list[Part]:
     python: the one whose environment was packed. Raises LicenceError.
     """
     inside = inside_of(bundle)
-    parts = [*told_by_hearth(python), *libraries_in(bundle)]
+    told = [it for it in told_by_hearth(python) if is_inside(it, inside)]
+    parts = [*told, *libraries_in(bundle)]
     judge(parts)
     if lost := sorted(unknown_files(bundle)):
         raise LicenceError(
@@ -178,6 +181,14 @@ def told_by_hearth(python: Path) -> list[Part]:
     told = [_told(entry) for entry in json.loads(asked.stdout)]
     check_vendored(told)
     return [it for it in told if key_of(it.name) not in ONLY_PACK]
+
+
+def is_inside(part: Part, inside: Path) -> bool:
+    """Tell whether a bundle holds a part; some packages are left out of it."""
+    known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["besides"]
+    no_packages = {"hearth", "pyinstaller", "python", *(key_of(it["name"]) for it in known)}
+    packages = {key_of(it.name.rpartition("-")[0]) for it in inside.glob("*-*.dist-info")}
+    return key_of(part.name) in no_packages | packages
 
 
 def check_vendored(parts: Iterable[Part]) -> None:
@@ -265,16 +276,22 @@ def libraries_in(bundle: Path) -> Iterator[Part]:
 
 def _library(library: Library, files: Sequence[str]) -> Part:
     part = Part(library.name, "", library.licence, library.source)
+    texts, first = {}, ("", "")
     for package in sorted({_debian_package(name) for name in files} - {""}):
-        # Of several packages made from one source, the first one's text holds for all.
-        copyright_file = Path("/usr/share/doc") / package.partition(":")[0] / "copyright"
+        name = package.partition(":")[0]
+        copyright_file = Path("/usr/share/doc") / name / "copyright"
         if copyright_file.is_file():
-            version = _asked("dpkg-query", "-W", "-f=${Version}", package)
-            name = package.partition(":")[0]
             text = copyright_file.read_text(encoding="utf-8", errors="replace")
-            purl = f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}"
-            return replace(part, version=version, texts={"copyright": text}, purl=purl)
-    return replace(part, version="", texts={"LICENSE.txt": _licence_of_python()})
+            if text not in texts.values():
+                texts[f"{name}/copyright"] = text
+            first = (
+                first if first[0] else (_asked("dpkg-query", "-W", "-f=${Version}", package), name)
+            )
+    if not texts:
+        return replace(part, texts={"LICENSE.txt": _licence_of_python()})
+    version, name = first
+    purl = f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}"
+    return replace(part, version=version, texts=texts, purl=purl)
 
 
 def _debian_package(name: str) -> str:

@@ -23,7 +23,7 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 _HEIGHT = 260
-_TEXT_WIDTH, _TEXT_HEIGHT = 640, 320
+_TEXT_WIDTH, _TEXT_HEIGHT = 640, 340
 
 
 class LicenceList(QWidget):
@@ -102,7 +102,7 @@ class LicenceDialog(Dialog):
         text.setAccessibleName(self.tr("Text of the licence"))
         text.setReadOnly(True)
         text.setTabChangesFocus(True)
-        text.setMinimumHeight(scaled(_TEXT_HEIGHT))
+        text.setFixedHeight(scaled(_TEXT_HEIGHT))
         self.column.addWidget(text, 1)
         close = LabelledButton("check", self.tr("Close"), "closeLicence")
         close.clicked.connect(self.accept)
