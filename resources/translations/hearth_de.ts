@@ -569,6 +569,7 @@
       <location filename="../../app/ui/chat/transcript/again_dialog.py" />
       <location filename="../../app/ui/chat/transcript/chat_answers.py" />
       <location filename="../../app/ui/chat/transcript/inline_edit.py" />
+      <location filename="../../app/ui/desktop/desktop.py" />
       <location filename="../../app/ui/documents/collection_dialog.py" />
       <location filename="../../app/ui/engines/client_dialog.py" />
       <location filename="../../app/ui/engines/install_line.py" />
@@ -1543,6 +1544,7 @@
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
       <location filename="../../app/ui/models/discover/token_question.py" />
       <location filename="../../app/ui/notify.py" />
+      <location filename="../../app/ui/settings/licence_list.py" />
       <source>Close</source>
       <translation>Schließen</translation>
     </message>
@@ -3019,6 +3021,26 @@
       <location filename="../../app/ui/desktop/announcer.py" />
       <source>Open Hearth for details.</source>
       <translation>Öffne Hearth, um mehr zu erfahren.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>A link outside of Hearth names this model.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Nothing is downloaded before you choose it there.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Look at it</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/ui/desktop/desktop.py" />
+      <source>Look at {0} on the Hub?</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/ui/desktop/exchange.py" />
@@ -6550,11 +6572,6 @@
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
-      <source>Third-party licences</source>
-      <translation>Lizenzen von Drittanbietern</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/settings/about_page.py" />
       <source>Chats and settings</source>
       <translation>Chats und Einstellungen</translation>
     </message>
@@ -6582,6 +6599,12 @@
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>Third-party licences</source>
+      <translation>Lizenzen von Drittanbietern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
       <source>Open the folder “{0}”</source>
       <translation>Den Ordner „{0}“ öffnen</translation>
     </message>
@@ -6589,6 +6612,36 @@
       <location filename="../../app/ui/settings/about_page.py" />
       <source>version licence folder data log copy details</source>
       <translation>version lizenz ordner daten protokoll kopieren angaben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>Search the licences</source>
+      <translation>Lizenzen durchsuchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>Search by name or licence</source>
+      <translation>Nach Name oder Lizenz suchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>No part matches. Try another word.</source>
+      <translation>Kein Bestandteil passt. Versuche ein anderes Wort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>licence not stated</source>
+      <translation>Lizenz nicht angegeben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>Text of the licence</source>
+      <translation>Text der Lizenz</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>This part brings no text of its licence.</source>
+      <translation>Dieser Bestandteil bringt keinen Lizenztext mit.</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/setting_row.py" />
@@ -8757,6 +8810,26 @@
       <translation>Seine Nachrichten sind zu lang für einen Chat.</translation>
     </message>
     <message>
+      <location filename="../../app/core/links.py" />
+      <source>“{0}” was not opened.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME for a model on the Hub.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>It is too long.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../app/core/links.py" />
+      <source>It names nothing that Hearth shows for a link.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <location filename="../../app/core/models/catalogue.py" />
       <source>the whole</source>
       <translation>das Ganze</translation>
@@ -10871,11 +10944,6 @@
       <translation>Versuche es noch einmal.</translation>
     </message>
     <message>
-      <location filename="../../app/services/about.py" />
-      <source>JetBrains Mono</source>
-      <translation>JetBrains Mono</translation>
-    </message>
-    <message>
       <location filename="../../app/services/answers/compacting.py" />
       <source>The oldest messages are too long to be read at once.</source>
       <translation>Die ältesten Nachrichten sind zu lang, um auf einmal gelesen zu werden.</translation>
@@ -11736,6 +11804,41 @@
       <location filename="../../app/services/knowledge/looking.py" />
       <source>It is neither a file nor a folder.</source>
       <translation>Es ist weder eine Datei noch ein Ordner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>{0} is used unchanged under the GNU Lesser General Public License. It lies in files of its own, which you may replace by a changed version of them. Its source: {1}</source>
+      <translation>{0} wird unverändert unter der GNU Lesser General Public License verwendet. Es liegt in eigenen Dateien, die du durch eine geänderte Fassung ersetzen darfst. Der Quelltext: {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>The licences cannot be read.</source>
+      <translation>Die Lizenzen lassen sich nicht lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>“{0}” is missing or damaged.</source>
+      <translation>„{0}“ fehlt oder ist beschädigt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>Install Hearth again.</source>
+      <translation>Installiere Hearth neu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>“{0}” is no part of Hearth.</source>
+      <translation>„{0}“ ist kein Bestandteil von Hearth.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>The list of what Hearth is made of does not have this name.</source>
+      <translation>In der Liste der Bestandteile von Hearth steht dieser Name nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>Look its name up in the list: `hearth about --licences`.</source>
+      <translation>Sieh den Namen in der Liste nach: `hearth about --licences`.</translation>
     </message>
     <message>
       <location filename="../../app/services/microphone.py" />
@@ -16838,6 +16941,16 @@ Version: {0}
       <location filename="../../engines/vllm/provision/environment.py" />
       <source>It calls itself {0}.</source>
       <translation>Es nennt sich {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>It makes vLLM's environment; Hearth's packages come without it.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
+      <location filename="../../engines/vllm/provision/environment.py" />
+      <source>Install uv, for example with “pipx install uv”, and try again.</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
