@@ -23,7 +23,7 @@ from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 _HEIGHT = 260
-_TEXT_WIDTH, _TEXT_HEIGHT = 640, 340
+_DIALOG_WIDTH, _DIALOG_HEIGHT = 660, 560
 
 
 class LicenceList(QWidget):
@@ -86,7 +86,7 @@ class LicenceDialog(Dialog):
     """The words of one part's licences, and what else its users are to be told."""
 
     def __init__(self, read: LicenceText, parent: QWidget | None = None) -> None:
-        super().__init__("licenceDialog", width=_TEXT_WIDTH, parent=parent)
+        super().__init__("licenceDialog", width=_DIALOG_WIDTH, height=_DIALOG_HEIGHT, parent=parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         part = read.part
         self.set_title(f"{part.name} {part.short_version}")
@@ -102,7 +102,6 @@ class LicenceDialog(Dialog):
         text.setAccessibleName(self.tr("Text of the licence"))
         text.setReadOnly(True)
         text.setTabChangesFocus(True)
-        text.setFixedHeight(scaled(_TEXT_HEIGHT))
         self.column.addWidget(text, 1)
         close = LabelledButton("check", self.tr("Close"), "closeLicence")
         close.clicked.connect(self.accept)
