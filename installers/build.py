@@ -188,7 +188,7 @@ def make_bundle(wheel: Path | None) -> None:
     if sys.platform == "linux":
         from installers.linux import icu, libraries
 
-        libraries.strip_python(BUNDLE)
+        libraries.strip(BUNDLE)
         for tables in BUNDLE.glob("_internal/PySide6/Qt/lib/libicudata.so.*"):
             icu.shorten(tables, WORK / "work")
         if missing := libraries.unexpected(BUNDLE):

@@ -108,6 +108,7 @@ def zsh(program: DescribedCommand) -> Iterator[str]:
     yield "    (( $#names )) && _describe -t commands command names"
     yield "    [[ -n $files ]] && _files"
     yield "    [[ ${words[CURRENT]} == -* ]] && _describe -o -t options option options"
+    yield "    return 0"
     yield "}"
     # Loaded by compinit it is called once with the first words; sourced it names itself.
     yield 'if [[ $funcstack[1] == _hearth ]]; then _hearth "$@"; else compdef _hearth hearth; fi'
@@ -127,7 +128,8 @@ def fish(program: DescribedCommand) -> Iterator[str]:
     yield "end"
     yield "complete -c hearth -f"
     for command in program.walk():
-        here = f"complete -c hearth -n {_quoted('__hearth_at ' + _quoted(_place(command)))}"
+        condition = f'__hearth_at "{_place(command)}"'
+        here = f"complete -c hearth -n {_quoted(condition)}"
         for it in command.below:
             yield f"{here} -a {_quoted(it.words[-1])} -d {_quoted(it.text)}"
         for argument in command.arguments:
@@ -140,9 +142,8 @@ def fish(program: DescribedCommand) -> Iterator[str]:
                 f"-l {it[2:]}" if it.startswith("--") else f"-s {it[1:]}" for it in option.flags
             )
             choices = f" -a {_quoted(' '.join(option.choices))}" if option.choices else ""
-            files = " -F" if option.takes in {"file", "folder"} else ""
-            follows = f" -r{files}{choices}" if option.takes else ""
-            yield f"{here} {names}{follows} -d {_quoted(option.text)}"
+            follows = {"": "", "word": " -x"}.get(option.takes, " -r -F")
+            yield f"{here} {names}{follows}{choices} -d {_quoted(option.text)}"
 
 
 WRITERS: Mapping[str, Callable[[DescribedCommand], Iterable[str]]] = {

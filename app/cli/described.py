@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+_WIDE = 40
+"""Of more characters than these, the choices are no name for a value."""
+
 Takes = Literal["", "word", "file", "folder"]
 
 
@@ -73,11 +76,15 @@ def _described(action: argparse.Action) -> DescribedOption:
         takes = ""
     elif action.type is Path or action.metavar == "FILE":
         takes = "folder" if action.metavar == "DIR" else "file"
-    choices = tuple(map(str, action.choices or ()))
+    # A range of numbers is told by the text.
+    listed = () if isinstance(action.choices, range) else action.choices or ()
+    choices = tuple(map(str, listed))
     value = ""
     if takes:
         metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
-        value = "|".join(choices) if choices else metavar
+        value = "|".join(choices)
+        if not value or len(value) > _WIDE:
+            value = metavar
     text = "" if action.help in {None, argparse.SUPPRESS} else str(action.help)
     words = " ".join((text % vars(action) if "%(" in text else text).split())
     return DescribedOption(tuple(action.option_strings), words, takes, value, choices)

@@ -67,7 +67,9 @@ def _options(options: Iterator[DescribedOption] | tuple[DescribedOption, ...]) -
         names = ", ".join(map(_bold, option.flags))
         yield ".TP"
         yield " ".join(filter(None, (names, value)))
-        yield _plain(option.text) or r"\&"
+        one_of = f"One of {', '.join(option.choices)}." if "|" not in option.value else ""
+        said = ". ".join(filter(None, (option.text, one_of if option.choices else "")))
+        yield _plain(said) or r"\&"
 
 
 def _terms(terms: tuple[tuple[str, str], ...]) -> Iterator[str]:

@@ -131,7 +131,7 @@ def notice(part: Part) -> str:
     if "LGPL" not in part.licence:
         return ""
     return (
-        f"{part.name} is used unchanged under the GNU Lesser General Public License. "
+        f"The code of {part.name} is used unchanged under the GNU Lesser General Public License. "
         f"It lies in files of its own, which you may replace by a changed version of them. "
         f"Its source: {part.source}"
     )

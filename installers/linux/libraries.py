@@ -48,6 +48,7 @@ OPTIONAL = frozenset({"libvulkan.so.1"})
 """What only a module needs that is left alone where the system does not have it."""
 
 _NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
+_HASHED = re.compile(r"-[0-9a-f]{8}\.")
 _FILE = re.compile(r"^File: (.+)$")
 
 
@@ -92,13 +93,15 @@ def is_elf(path: Path) -> bool:
         return file.read(4) == b"\x7fELF"
 
 
-def strip_python(bundle: Path) -> None:
-    """Take the debugging symbols out of Python's own libraries, where it has them.
+def strip(bundle: Path) -> None:
+    """Take symbols that only debuggers read out of libraries, where that does no harm.
 
-    No others are stripped: those of wheels are laid out by auditwheel, and strip breaks them.
+    Those that auditwheel has laid out anew are left alone, as strip breaks them: they have a path
+    to libraries beside them, or lie there, with a hash in their names.
     """
-    if strip := shutil.which("strip"):
-        places = ("libpython3*.so*", "python3*/lib-dynload/*.so")
-        own = [it for place in places for it in bundle.glob(f"_internal/{place}")]
-        for library in sorted(it for it in own if not it.is_symlink()):
-            subprocess.run([strip, "--strip-unneeded", str(library)], check=True)
+    if (program := shutil.which("strip")) is None:
+        return
+    for path in sorted(it for it in (bundle / "_internal").rglob("*.so*") if is_elf(it)):
+        laid_out = path.parent.name.endswith(".libs") or b"$ORIGIN" in path.read_bytes()
+        if not laid_out and not _HASHED.search(path.name):
+            subprocess.run([program, "--strip-unneeded", str(path)], check=True)

@@ -82,7 +82,7 @@ def test_a_document_is_read_by_it(tmp_path: Path) -> None:
     from app.documents.reader import DocumentReader
 
     reader = DocumentReader(command=(*PACKAGED, "-m", "app.documents.child"))
-    read = reader.read(tmp_path / "a.txt", "a.txt", CancelToken())
+    read = reader.read(tmp_path / "a.txt", CancelToken())
     assert read.sections[0].text == "Tea is at four."
 
 

@@ -27,7 +27,8 @@ for language in ("de", "sv", "zh", "ja", "root"):
     assert fault.value <= 0, language
     def sort_key(word):
         out = ctypes.create_string_buffer(100)
-        return out.raw[: key(collator, (word + chr(0)).encode("utf-16-le"), len(word), out, 100)]
+        size = key(collator, (word + chr(0)).encode("utf-16-le"), len(word), out, 100)
+        return out.raw[:size]
     result[language] = sorted(["z", "ö", "å", "a", "ä", "一", "丁", "か"], key=sort_key)
 print(json.dumps(result))
 """
@@ -70,7 +71,7 @@ def test_what_sorts_words_is_kept(name: str, kept: bool) -> None:
 
 
 def test_qts_own_sort_as_before(tmp_path: Path) -> None:
-    """With Qt's ICU, in a process of its own: its answers with all tables and with the kept ones."""
+    """With the ICU of Qt: once with all its tables, and once with those that are kept."""
     needs("as")
     import PySide6
 
