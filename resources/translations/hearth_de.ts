@@ -11807,8 +11807,8 @@
     </message>
     <message>
       <location filename="../../app/services/licences.py" />
-      <source>{0} is used unchanged under the GNU Lesser General Public License. It lies in files of its own, which you may replace by a changed version of them. Its source: {1}</source>
-      <translation>{0} wird unverändert unter der GNU Lesser General Public License verwendet. Es liegt in eigenen Dateien, die du durch eine geänderte Fassung ersetzen darfst. Der Quelltext: {1}</translation>
+      <source>The code of {0} is used unchanged under the GNU Lesser General Public License. It lies in files of its own, which you may replace by a changed version of them. Its source: {1}</source>
+      <translation>Der Code von {0} wird unverändert unter der GNU Lesser General Public License verwendet. Er liegt in eigenen Dateien, die du durch eine geänderte Fassung ersetzen darfst. Der Quelltext: {1}</translation>
     </message>
     <message>
       <location filename="../../app/services/licences.py" />
