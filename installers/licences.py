@@ -137,6 +137,12 @@ def pack(bundle: Path, python: Path) -> list[Part]:
     """
     inside = inside_of(bundle)
     told = [it for it in told_by_hearth(python) if is_inside(it, inside)]
+    if untold := packages_in(inside) - {key_of(it.name) for it in told}:
+        raise LicenceError(
+            f"Hearth does not tell of {', '.join(sorted(untold))}.",
+            "The bundle holds it, and so its licence has to be told.",
+            "See that it is installed in the environment that is packed, and build again.",
+        )
     parts = [*told, *libraries_in(bundle)]
     judge(parts)
     if lost := sorted(unknown_files(bundle)):
@@ -187,8 +193,12 @@ def is_inside(part: Part, inside: Path) -> bool:
     """Tell whether a bundle holds a part; some packages are left out of it."""
     known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["besides"]
     no_packages = {"hearth", "pyinstaller", "python", *(key_of(it["name"]) for it in known)}
-    packages = {key_of(it.name.rpartition("-")[0]) for it in inside.glob("*-*.dist-info")}
-    return key_of(part.name) in no_packages | packages
+    return key_of(part.name) in no_packages | packages_in(inside)
+
+
+def packages_in(inside: Path) -> set[str]:
+    """Return the names of the packages that a bundle holds, by what they say of themselves."""
+    return {key_of(it.name.split("-")[0]) for it in inside.glob("*-*.dist-info")}
 
 
 def check_vendored(parts: Iterable[Part]) -> None:
@@ -267,37 +277,43 @@ def _one(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
 
 def libraries_in(bundle: Path) -> Iterator[Part]:
     """Find the libraries of the system in a bundle, each with its version and licence."""
-    files = [it.name for it in _loose_files(bundle)]
-    for library in LIBRARIES:
-        its = [name for name in files if any(fnmatch.fnmatch(name, it) for it in library.names)]
-        if its:
-            yield _library(library, its)
+    loose = [it.name for it in _loose_files(bundle)]
+    found = {library: [it for it in loose if _is_of(it, library)] for library in LIBRARIES}
+    owners = _debian_packages([name for names in found.values() for name in names])
+    for library, names in found.items():
+        if names:
+            yield _library(library, sorted({owners[it] for it in names if it in owners}))
 
 
-def _library(library: Library, files: Sequence[str]) -> Part:
+def _is_of(name: str, library: Library) -> bool:
+    return any(fnmatch.fnmatch(name, it) for it in library.names)
+
+
+def _library(library: Library, packages: Sequence[str]) -> Part:
+    """Describe a library that came from these packages of Debian, of which there may be none."""
     part = Part(library.name, "", library.licence, library.source)
-    texts, first = {}, ("", "")
-    for package in sorted({_debian_package(name) for name in files} - {""}):
-        name = package.partition(":")[0]
-        copyright_file = Path("/usr/share/doc") / name / "copyright"
-        if copyright_file.is_file():
-            text = copyright_file.read_text(encoding="utf-8", errors="replace")
-            if text not in texts.values():
-                texts[f"{name}/copyright"] = text
-            first = (
-                first if first[0] else (_asked("dpkg-query", "-W", "-f=${Version}", package), name)
-            )
+    texts: dict[str, str] = {}
+    for package in packages:
+        path = Path("/usr/share/doc") / package / "copyright"
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        if text and text not in texts.values():
+            texts[f"{package}/copyright"] = text
     if not texts:
         return replace(part, texts={"LICENSE.txt": _licence_of_python()})
-    version, name = first
-    purl = f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}"
-    return replace(part, version=version, texts=texts, purl=purl)
+    package = next(iter(texts)).partition("/")[0]
+    version = _asked("dpkg-query", "-W", "-f=${Version}\n", package).partition("\n")[0]
+    quoted = version.replace("+", "%2B").replace(":", "%3A")
+    return replace(part, version=version, texts=texts, purl=f"pkg:deb/debian/{package}@{quoted}")
 
 
-def _debian_package(name: str) -> str:
-    """Name the package of this system that has a library; "" where none or no dpkg is known."""
-    said = _asked("dpkg-query", "-S", f"*/{name}")
-    return said.splitlines()[0].partition(": ")[0].partition(",")[0] if said else ""
+def _debian_packages(files: Sequence[str]) -> dict[str, str]:
+    """Name the packages of this system that have these libraries; none where it has no dpkg."""
+    said = _asked("dpkg-query", "-S", *(f"*/{name}" for name in files)) if files else ""
+    found: dict[str, str] = {}
+    for line in said.splitlines():
+        packages, _, path = line.partition(": ")
+        found.setdefault(Path(path).name, re.split(r"[:,]", packages)[0])
+    return found
 
 
 def _licence_of_python() -> str:
@@ -316,7 +332,7 @@ def _asked(*command: str) -> str:
         said = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return ""
-    return said.stdout.strip() if said.returncode == 0 else ""
+    return said.stdout.strip()
 
 
 def unknown_files(bundle: Path) -> Iterator[str]:
@@ -324,9 +340,7 @@ def unknown_files(bundle: Path) -> Iterator[str]:
     inside, patterns = inside_of(bundle), [*OURS, *OF_PYTHON]
     for path in _loose_files(bundle):
         name = path.relative_to(inside).as_posix()
-        of_library = any(
-            fnmatch.fnmatch(path.name, pattern) for it in LIBRARIES for pattern in it.names
-        )
+        of_library = any(_is_of(path.name, it) for it in LIBRARIES)
         if not of_library and not any(fnmatch.fnmatch(name, it) for it in patterns):
             yield name
 
