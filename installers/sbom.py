@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,17 +36,32 @@ def write(bundle: Path, parts: Sequence[Part], version: str, seconds: int) -> Pa
     seconds: the time of the commit, which is that of the bill as well.
     """
     path = bundle / NAME
-    made = json.dumps(bill(parts, version, seconds), ensure_ascii=False, indent=1, sort_keys=True)
-    path.write_text(made + "\n", encoding="utf-8", newline="\n")
+    made = bill(parts, version, seconds, own_bills(bundle))
+    words = json.dumps(made, ensure_ascii=False, indent=1, sort_keys=True)
+    path.write_text(words + "\n", encoding="utf-8", newline="\n")
     return path
 
 
-def bill(parts: Sequence[Part], version: str, seconds: int) -> dict[str, Any]:
-    """Make the bill of materials as a value."""
+def own_bills(bundle: Path) -> dict[str, list[str]]:
+    """Find the bills that packages bring of what was compiled into them, by their names."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(bundle.rglob("*.dist-info/sboms/*.json")):
+        name = key_of(path.parents[1].name.split("-")[0])
+        found.setdefault(name, []).append(path.relative_to(bundle).as_posix())
+    return found
+
+
+def bill(
+    parts: Sequence[Part],
+    version: str,
+    seconds: int,
+    own: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Make the bill of materials as a value. own: where parts have one themselves."""
     hashes = locked()
     named = {key_of(it.name): it for it in sorted(parts, key=lambda it: key_of(it.name))}
     itself = named.pop(_ITSELF, Part("Hearth", version, "Apache-2.0", ""))
-    components = [_component(it, hashes) for it in named.values()]
+    components = [_component(it, hashes, own.get(key, ())) for key, it in named.items()]
     refs = {key: it["bom-ref"] for key, it in zip(named, components, strict=True)}
     root = f"hearth@{version}"
     body = {
@@ -112,7 +128,9 @@ def purl(part: Part, hashes: Mapping[tuple[str, str], Sequence[str]]) -> str:
     return f"pkg:{kind}/{name}@{part.version}" if part.version else f"pkg:{kind}/{name}"
 
 
-def _component(part: Part, hashes: Mapping[tuple[str, str], Sequence[str]]) -> dict[str, Any]:
+def _component(
+    part: Part, hashes: Mapping[tuple[str, str], Sequence[str]], own: Sequence[str]
+) -> dict[str, Any]:
     known = hashes.get((key_of(part.name), part.version), ())
     named = purl(part, hashes)
     component: dict[str, Any] = {
@@ -124,8 +142,9 @@ def _component(part: Part, hashes: Mapping[tuple[str, str], Sequence[str]]) -> d
     }
     if part.version:
         component["version"] = part.version
-    if part.source:
-        component["externalReferences"] = [{"type": "vcs", "url": part.source}]
+    sources = [{"type": "vcs", "url": part.source}] if part.source else []
+    if references := [*sources, *({"type": "bom", "url": it} for it in own)]:
+        component["externalReferences"] = references
     if len(known) == 1:
         component["hashes"] = [{"alg": "SHA-256", "content": known[0]}]
     elif known:

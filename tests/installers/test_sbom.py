@@ -82,3 +82,18 @@ def test_it_is_the_same_for_the_same_parts_and_another_for_others(
     other = sbom.bill(parts[1:], "1.2.3", SECONDS)
     assert json.loads(first)["serialNumber"] != other["serialNumber"]
     assert json.loads(first)["metadata"]["timestamp"] == "2023-11-14T22:13:20Z"
+
+
+def test_a_package_that_says_what_was_compiled_into_it_is_referred_to(
+    tmp_path: Path, parts: list[Part]
+) -> None:
+    inside = tmp_path / "_internal" / "cryptography-50.0.2.dist-info" / "sboms"
+    inside.mkdir(parents=True)
+    (inside / "rust.json").write_text("{}", encoding="utf-8")
+    made = sbom.write(tmp_path, parts, "1.2.3", SECONDS).read_text(encoding="utf-8")
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(made) is None
+    references = components(json.loads(made))["cryptography"]["externalReferences"]
+    assert references[-1] == {
+        "type": "bom",
+        "url": "_internal/cryptography-50.0.2.dist-info/sboms/rust.json",
+    }
