@@ -99,11 +99,11 @@ LIBRARIES = (
             ("libzstd.*",)),
 )  # fmt: skip
 
-OURS = ("LICENSE", "resources/*", "engines/*", "app/*")
-OF_PYTHON = (
-    "base_library.zip", "libpython3*", "python3*", "lib-dynload/*", "*.cpython-3*", "Python",
-    "*.pyd", "vcruntime140*.dll", "api-ms-win-*.dll", "ucrtbase.dll",
-)  # fmt: skip
+_OURS = re.compile(r"LICENSE|(?:app|engines|resources)/.*")
+_OF_PYTHON = re.compile(
+    r"base_library\.zip|lib-dynload/.*|libpython3[^/]*|python3[^/]*(?:/.*)?|Python|[^/]+\.pyd"
+    r"|(?:api-ms-win-[^/]*|ucrtbase|vcruntime140[^/]*)\.dll"
+)
 """Files by their names, where no package has them on its list."""
 
 
@@ -337,11 +337,11 @@ def _asked(*command: str) -> str:
 
 def unknown_files(bundle: Path) -> Iterator[str]:
     """Yield the files of a bundle that belong to no part."""
-    inside, patterns = inside_of(bundle), [*OURS, *OF_PYTHON]
+    inside = inside_of(bundle)
     for path in _loose_files(bundle):
         name = path.relative_to(inside).as_posix()
-        of_library = any(_is_of(path.name, it) for it in LIBRARIES)
-        if not of_library and not any(fnmatch.fnmatch(name, it) for it in patterns):
+        known = _OURS.fullmatch(name) or _OF_PYTHON.fullmatch(name)
+        if not known and not any(_is_of(path.name, it) for it in LIBRARIES):
             yield name
 
 

@@ -39,7 +39,7 @@ class Database(ThreadingHTTPServer):
 
     def result(self, question: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(question)
-        name = question.get("package", {}).get("name") or question.get("commit")
+        name = question.get("package", {}).get("name") or question.get("commit", "")
         ids = self.known.get(name, [])
         if self.paged and len(ids) > 1 and "page_token" not in question:
             return {"vulns": [{"id": ids[0]}], "next_page_token": "more"}
