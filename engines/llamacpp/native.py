@@ -231,6 +231,9 @@ def _prepare_environment() -> None:
     # microseconds, which is as long as the wait should last, and then sleep.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    # On an H100 the recorded graphs of this llama.cpp gave wrong text, one token at a time with
+    # flash attention; llama-server's were as wrong. Without them it is the processor's text.
+    os.environ["GGML_CUDA_DISABLE_GRAPHS"] = "1"
     # A failed assertion would start a debugger, if one is installed, instead of ending.
     os.environ["GGML_NO_BACKTRACE"] = "1"
     # What these name would be loaded into the process before anyone asks for its version.

@@ -2,7 +2,7 @@
 
 python tests/bench/concurrency.py --server PATH [--dir DIR] [--model FILE]... [--clients N]...
                                   [--rounds N] [--tokens N] [--threads N] [--temperature T]
-                                  [--newcomer N] [--own-libraries]
+                                  [--newcomer N] [--own-libraries] [--gpu-layers N]
 
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. Both get the
 same file, slots, threads, batch, prompts and sampler, and take turns with a rest between, so that
@@ -156,6 +156,7 @@ def measure(options: argparse.Namespace, model: Path, clients: int) -> bool:
         CONTEXT,
         options.threads,
         options.threads,
+        gpu_layers=options.gpu_layers,
         draft_max=0,
         parallel=clients,
         kept_bytes=0,
@@ -194,16 +195,17 @@ def measure(options: argparse.Namespace, model: Path, clients: int) -> bool:
 
 def measure_gap(options: argparse.Namespace, model: Path) -> None:
     plan = LoadPlan(
-        model, options.newcomer + CONTEXT, options.threads, options.threads, draft_max=0,
-        parallel=RUNNING + 1, kept_bytes=0,
+        model, options.newcomer + CONTEXT, options.threads, options.threads,
+        gpu_layers=options.gpu_layers, draft_max=0, parallel=RUNNING + 1, kept_bytes=0,
     )  # fmt: skip
     with ExitStack() as stack:
         ours, theirs, engine, _ = _both(stack, options, plan)
         loaded = engine._loaded
         assert loaded is not None
         length = len(loaded.model.vocabulary.tokenise(LONG))
+        # The likeliest words of random weights soon turn in circles, which ends an answer.
         running = [
-            _request(f"Running {number}. {WORDS}", options, count=options.newcomer // 16)
+            _request(f"Running {number}. {WORDS}", options, options.newcomer // 16, 1.0)
             for number in range(RUNNING)
         ]
         newcomer = _request(LONG * (options.newcomer // length), options, count=2)
@@ -225,8 +227,14 @@ def _both(
     return partial(ask_engine, engine), partial(ask_server, engine, server), engine, server
 
 
-def _request(text: str, options: argparse.Namespace, count: int | None = None) -> ChatRequest:
-    sampling = Sampling(temperature=options.temperature, seed=1)
+def _request(
+    text: str,
+    options: argparse.Namespace,
+    count: int | None = None,
+    temperature: float | None = None,
+) -> ChatRequest:
+    heat = options.temperature if temperature is None else temperature
+    sampling = Sampling(temperature=heat, seed=1)
     return ChatRequest((Message("user", text),), sampling, count or options.tokens, mtp="off")
 
 
@@ -242,6 +250,7 @@ def main() -> int:
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--newcomer", type=int, default=4000)
     parser.add_argument("--own-libraries", action="store_true")
+    parser.add_argument("--gpu-layers", type=int, default=0, help="-1 is all of them")
     options = parser.parse_args()
     # So that the servers end with this process when it is told to.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -10,7 +10,10 @@ from __future__ import annotations
 import platform
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from engines.cancel import CancelToken
@@ -28,15 +31,19 @@ from engines.types import (
     Done,
     KvType,
     LoadPlan,
+    Medium,
     Message,
     Sampling,
     TextDelta,
 )
+from tests.support.made_senses import gemma4_projector, png, write_gemma4
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter" / "starter.gguf"
 DRAFTER = STARTER.with_name("starter-mtp.gguf")
 QUESTION = "What is a token?"
 TOKENS = 48
+
+QUESTIONS = ("What is a token?", "Is Hearth free?", "What is MTP?", "Where are my chats?")
 
 Check = Callable[[NativeDevice], str]
 """What it has found, for the line; an AssertionError says what is wrong."""
@@ -80,6 +87,56 @@ def same_text(device: NativeDevice, layers: int, kv: KvType = "f16", *, mtp: boo
     return f"the processor's text, {done.timing.decode_tok_s:.0f} tokens a second{drafts}"
 
 
+def answers(plan: LoadPlan, requests: Sequence[ChatRequest]) -> list[str]:
+    """The texts of answers that are written at once, as many as the plan lets."""
+    engine = LlamaCppEngine()
+
+    def tell(request: ChatRequest) -> str:
+        events = engine.chat(request, CancelToken())
+        return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+    try:
+        engine.load(plan, lambda _: None, CancelToken())
+        with ThreadPoolExecutor(plan.parallel) as pool:
+            return list(pool.map(tell, requests))
+    finally:
+        engine.close()
+
+
+def at_once(device: NativeDevice) -> str:
+    asked = [
+        ChatRequest((Message("user", question),), Sampling(temperature=0.0), max_tokens=TOKENS)
+        for question in QUESTIONS
+    ]
+    expected = answers(plan_for(None, 0), asked)
+    texts = answers(replace(plan_for(device, -1), parallel=len(asked)), asked)
+    same = sum(text == other for text, other in zip(texts, expected, strict=True))
+    assert same >= len(asked) - 1, f"{texts} are not the processor's {expected}"
+    return f"{same} of {len(asked)} have the text that the processor gives them one by one"
+
+
+def looked_at(device: NativeDevice) -> str:
+    """A model of random weights that sees: what it says of a picture, and of another."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model = write_gemma4(folder / "gemma4.gguf")
+        eyes = gemma4_projector(folder / "mmproj-gemma4.gguf", ears=False)
+        asked = []
+        for seed in (0, 3):
+            data = png(320, 240, seed=seed)
+            shown = Medium("image", data, sha256(data).hexdigest(), 0)
+            message = Message("user", "What is it?", media=(shown,))
+            asked.append(ChatRequest((message,), Sampling(temperature=0.0), max_tokens=8))
+        plans = [
+            replace(plan_for(where, layers), model=model, projector=eyes, context=2048)
+            for where, layers in ((None, 0), (device, -1))
+        ]
+        expected, texts = (answers(plan, asked) for plan in plans)
+    assert texts[0] != texts[1], f"both pictures are “{texts[0]}”"
+    assert texts == expected, f"{texts} are not the processor's {expected}"
+    return "the processor's texts of two pictures"
+
+
 def trial(device: NativeDevice) -> str:
     with tempfile.TemporaryDirectory() as folder:
         verdict = Trials(Path(folder), STARTER).try_out(device, CancelToken())
@@ -117,6 +174,8 @@ CHECKS: dict[str, Check] = {
     "some layers": lambda device: same_text(device, 3),
     "KV cache q8_0": lambda device: same_text(device, -1, "q8_0"),
     "tokens drafted ahead": lambda device: same_text(device, -1, mtp=True),
+    "four answers at once": at_once,
+    "two pictures": looked_at,
     "memory foretold": counted,
     "the plan": planned,
 }
