@@ -41,7 +41,7 @@ PARTS = (
     (MODELS, r"_internal/resources/starter/.*\.(?:gguf|safetensors)$"),
     ("Hearth's guides, fonts, icons and words", r"_internal/resources/"),
     ("code in Python: Hearth's, and of packages",
-     r"hearth(?:\.exe)?$|_internal/(?:app|engines|base_library)\b"),
+     r"hearth(?:\.exe)?$|_internal/(?:app|engines|base_library)\b|.+\.pyc$"),
     ("llama.cpp: for processors", r"_internal/llama_cpp/lib/(?:lib)?ggml-cpu"),
     ("llama.cpp: for graphics cards",
      r"_internal/llama_cpp/lib/(?:lib)?ggml-(?:vulkan|cuda|metal)"),
@@ -197,6 +197,8 @@ def make_bundle(wheel: Path | None) -> None:
                 f"to have: {', '.join(sorted(missing))}. Add them to installers/linux/libraries.py."
             )
     sbom.write(BUNDLE, licences.pack(BUNDLE, python), version(), epoch())
+    for record in BUNDLE.rglob("*.dist-info/RECORD"):
+        record.unlink()  # It has hashes of scripts that name a folder of this computer.
     same_times_and_modes(BUNDLE, epoch())
     print(f"{BUNDLE}: {size_of(BUNDLE) / 1e6:.1f} MB")
 

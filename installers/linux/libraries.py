@@ -49,7 +49,6 @@ OPTIONAL = frozenset({"libvulkan.so.1"})
 
 _NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
 _HASHED = re.compile(r"-[0-9a-f]{8}\.")
-_FILE = re.compile(r"^File: (.+)$")
 
 
 def needed(bundle: Path) -> dict[str, set[str]]:
@@ -59,19 +58,12 @@ def needed(bundle: Path) -> dict[str, set[str]]:
     """
     files = [it for it in sorted(bundle.rglob("*")) if is_elf(it)]
     held = {it.name for it in files}
-    said = subprocess.run(
-        ["readelf", "--wide", "--dynamic", *map(str, files)],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
     found: dict[str, set[str]] = {}
-    file = ""
-    for line in said.splitlines():
-        if begin := _FILE.match(line):
-            file = begin[1]
-        elif (name := _NEEDED.search(line)) and name[1] not in held:
-            found.setdefault(name[1], set()).add(str(Path(file).relative_to(bundle)))
+    for file in files:
+        command = ["readelf", "--wide", "--dynamic", str(file)]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for name in set(_NEEDED.findall(said)) - held:
+            found.setdefault(name, set()).add(file.relative_to(bundle).as_posix())
     return found
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from installers.linux.packages import make_deb, make_tar
 from tests.support.paths import ROOT
 
 if sys.platform != "linux":
@@ -37,15 +38,40 @@ def said(*command: str | Path, **variables: str) -> str:
     return ended.stdout
 
 
+SECONDS = 1_750_000_000
+
+
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
     """A bundle where `build.py` makes it, with the Python of these tests beside it."""
-    made = tmp_path / "work" / "made" / "hearth"
+    return make_bundle(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive of a bundle, as the target `tar` makes it."""
+    folder = tmp_path_factory.mktemp("archive")
+    return make_tar(make_bundle(folder), folder, "1.2.3", SECONDS)
+
+
+@pytest.fixture(scope="session")
+def deb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The .deb of a bundle, unpacked."""
+    needs("dpkg-deb")
+    folder = tmp_path_factory.mktemp("deb")
+    made = make_deb(make_bundle(folder), folder, "1.2.3", SECONDS)
+    said("dpkg-deb", "--raw-extract", made, folder / "deb")
+    return folder / "deb"
+
+
+def make_bundle(folder: Path) -> Path:
+    """Make a small bundle in a folder; returns its place."""
+    made = folder / "work" / "made" / "hearth"
     (made / "_internal").mkdir(parents=True)
     (made / "hearth").write_text(PROGRAM, encoding="utf-8")
     (made / "hearth").chmod(0o700)
     shutil.copyfile("/bin/true", made / "_internal" / "libsmall.so")
-    python = tmp_path / "work" / "environment" / "bin" / "python"
+    python = folder / "work" / "environment" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
     python.chmod(0o755)

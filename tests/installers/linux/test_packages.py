@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -14,23 +15,12 @@ from installers.build_error import BuildError
 from installers.linux import libraries
 from installers.linux.packages import make_appimage, make_deb, make_flatpak, make_rpm, make_tar
 from installers.linux.tree import ID, SIZES
-from tests.installers.linux.conftest import needs, said
+from tests.installers.linux.conftest import SECONDS, needs, said
 from tests.support.paths import ROOT
-
-SECONDS = 1_750_000_000
 
 
 def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@pytest.fixture
-def deb(bundle: Path, tmp_path: Path) -> Path:
-    """The .deb, unpacked."""
-    needs("dpkg-deb")
-    made = make_deb(bundle, tmp_path, "1.2.3", SECONDS)
-    said("dpkg-deb", "--raw-extract", made, tmp_path / "deb")
-    return tmp_path / "deb"
 
 
 def test_the_window_and_the_packages_have_one_name() -> None:
@@ -43,19 +33,21 @@ def test_a_deb_needs_what_its_libraries_need(deb: Path) -> None:
     assert "Depends: libc6 (>= 2.34)\n" in control
     assert [it.name for it in (deb / "DEBIAN").iterdir()] == ["control"], "no script runs"
     assert (deb / "usr/bin/hearth").resolve() == deb / "usr/lib/hearth/hearth"
-    for path in deb.rglob("*"):
-        assert path.is_symlink() or path.stat().st_mtime == SECONDS, path
-        assert path.is_symlink() or path.stat().st_mode & 0o777 in {0o755, 0o644}, path
+    for path in (it for it in deb.rglob("*") if it.is_file() and not it.is_symlink()):
+        assert path.stat().st_mtime == SECONDS, path
+        assert path.stat().st_mode & 0o777 in {0o755, 0o644}, path
 
 
 def test_each_file_of_the_desktop_is_accepted_by_its_checker(deb: Path, tmp_path: Path) -> None:
     share = deb / "usr/share"
     said(needs("desktop-file-validate"), share / f"applications/{ID}.desktop")
     said(needs("appstreamcli"), "validate", "--no-net", share / f"metainfo/{ID}.metainfo.xml")
-    said(needs("update-mime-database"), share / "mime", XDG_DATA_DIRS=str(share))
-    globs = (share / "mime/globs2").read_text(encoding="utf-8")
+    mime = tmp_path / "mime"
+    shutil.copytree(share / "mime", mime)
+    said(needs("update-mime-database"), mime, XDG_DATA_DIRS=str(tmp_path))
+    globs = (mime / "globs2").read_text(encoding="utf-8")
     assert "50:application/x-gguf:*.gguf" in globs
-    assert b"application/x-gguf" in (share / "mime/magic").read_bytes()
+    assert b"application/x-gguf" in (mime / "magic").read_bytes()
 
 
 def test_its_icons_have_the_sizes_of_their_folders(deb: Path) -> None:
@@ -65,8 +57,7 @@ def test_its_icons_have_the_sizes_of_their_folders(deb: Path) -> None:
     for size in SIZES:
         with Image.open(hicolor / f"{size}x{size}/apps/{ID}.png") as picture:
             assert picture.size == (size, size)
-            assert picture.convert("RGBA").getpixel((size // 2, 1))[3] > 0
-            assert picture.convert("RGBA").getpixel((0, 0))[3] < 255
+            assert picture.convert("RGBA").getchannel("A").getextrema() == (0, 255)
     drawing = ROOT / "resources/icons/hearth.svg"
     assert sha256(hicolor / f"scalable/apps/{ID}.svg") == sha256(drawing)
 
