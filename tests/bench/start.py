@@ -141,6 +141,7 @@ def painted_after(command: list[str], settings: dict[str, str]) -> float:
         "QT_LOGGING_RULES": "qt.widgets.painting.debug=true",
         **settings,
     }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     began = perf_counter()
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
