@@ -16,7 +16,8 @@ _OURS = ("app.", "engines.")
 
 def main() -> int:
     """Run Hearth or the module that is named; returns the exit status."""
-    give_back_search_path(os.environ)
+    if getattr(sys, "frozen", False):
+        give_back_paths(os.environ)
     words = sys.argv[1:]
     if words[:1] == ["-m"] and len(words) > 1 and words[1].startswith(_OURS):
         return _run_module(words[1], words[2:])
@@ -30,17 +31,17 @@ def main() -> int:
     return start()
 
 
-def give_back_search_path(environment: MutableMapping[str, str]) -> None:
-    """Undo what the package's start did to the path by which the system finds libraries.
+def give_back_paths(environment: MutableMapping[str, str]) -> None:
+    """Take out of the environment what the package's start has put there for this process.
 
-    It is meant for this process alone, which has read it. A browser, a Python or a tool that
-    Hearth starts needs the libraries of the system.
+    The system has read its path for libraries by now, and Qt finds its plug-ins without a
+    variable. A browser, a file manager or a Python that Hearth starts needs those of the system.
     """
+    for name in ("QT_PLUGIN_PATH", "QML2_IMPORT_PATH", "LD_LIBRARY_PATH"):
+        environment.pop(name, None)
     before = environment.pop("LD_LIBRARY_PATH_ORIG", None)
     if before is not None:
         environment["LD_LIBRARY_PATH"] = before
-    elif getattr(sys, "frozen", False):
-        environment.pop("LD_LIBRARY_PATH", None)
 
 
 def _run_module(name: str, words: list[str]) -> int:

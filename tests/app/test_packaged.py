@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.packaged import give_back_search_path
+from app.packaged import give_back_paths
 from engines.cancel import CancelToken
 from engines.helper.command import module_command
 from engines.helper.parent import run_helper
@@ -100,7 +100,8 @@ def test_it_is_the_command() -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ({"LD_LIBRARY_PATH": "/package"}, {}),
+        ({"LD_LIBRARY_PATH": "/package", "PATH": "/bin"}, {"PATH": "/bin"}),
+        ({"QT_PLUGIN_PATH": "/package", "QML2_IMPORT_PATH": "/package"}, {}),
         (
             {"LD_LIBRARY_PATH": "/package", "LD_LIBRARY_PATH_ORIG": "/mine"},
             {"LD_LIBRARY_PATH": "/mine"},
@@ -108,15 +109,22 @@ def test_it_is_the_command() -> None:
         ({}, {}),
     ],
 )
-def test_programs_of_others_get_the_systems_libraries(
-    before: dict[str, str], after: dict[str, str], monkeypatch: pytest.MonkeyPatch
+def test_programs_of_others_get_what_is_the_systems(
+    before: dict[str, str], after: dict[str, str]
 ) -> None:
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
-    give_back_search_path(before)
+    give_back_paths(before)
     assert before == after
 
 
-def test_in_a_checkout_the_users_own_path_stays() -> None:
-    variables = {"LD_LIBRARY_PATH": "/mine"}
-    give_back_search_path(variables)
-    assert variables == {"LD_LIBRARY_PATH": "/mine"}
+def test_in_a_checkout_the_users_own_paths_stay() -> None:
+    program = (
+        "import os; from app.packaged import main; main(); print(os.environ['QT_PLUGIN_PATH'])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "completion", "man"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "QT_PLUGIN_PATH": "/mine"},
+        timeout=60,
+    )
+    assert ended.stdout.splitlines()[-1] == "/mine", ended.stderr
