@@ -101,9 +101,10 @@ LIBRARIES = (
 
 _OURS = re.compile(r"LICENSE|(?:app|engines|resources)/.*")
 _OF_PYTHON = re.compile(
-    r"base_library\.zip|lib-dynload/.*|libpython3[^/]*|python3[^/]*(?:/.*)?|Python|[^/]+\.pyd"
+    r"_sysconfigdata_[^/]*|base_library\.zip|lib-dynload/.*|libpython3[^/]*|python3[^/]*(?:/.*)?|Python|[^/]+\.pyd"
     r"|(?:api-ms-win-[^/]*|ucrtbase|vcruntime140[^/]*)\.dll"
 )
+_OF_PYINSTALLER = re.compile(r"_pyi_rth_utils/.*|pyi[^/]*\.pyc")
 """Files by their names, where no package has them on its list."""
 
 
@@ -340,9 +341,16 @@ def unknown_files(bundle: Path) -> Iterator[str]:
     inside = inside_of(bundle)
     for path in _loose_files(bundle):
         name = path.relative_to(inside).as_posix()
-        known = _OURS.fullmatch(name) or _OF_PYTHON.fullmatch(name)
-        if not known and not any(_is_of(path.name, it) for it in LIBRARIES):
+        known = any(it.fullmatch(name) for it in (_OURS, _OF_PYTHON, _OF_PYINSTALLER))
+        of_library = any(_is_of(path.name, it) for it in LIBRARIES)
+        if not (known or of_library or _is_of_python(name)):
             yield name
+
+
+def _is_of_python(name: str) -> bool:
+    """Tell whether a file is a module of Python's own library, compiled."""
+    module = PurePosixPath(name)
+    return module.suffix == ".pyc" and module.parts[0].split(".")[0] in sys.stdlib_module_names
 
 
 def _loose_files(bundle: Path) -> Iterator[Path]:
@@ -357,13 +365,18 @@ def _loose_files(bundle: Path) -> Iterator[Path]:
 
 
 def _listed(inside: Path) -> Iterator[str]:
-    """Yield the names of files that packages list as theirs; scripts lie in `bin` of a bundle."""
+    """Yield the names of files that packages list as theirs.
+
+    Scripts lie in `bin` of a bundle, and modules may be there compiled alone.
+    """
     for record in inside.glob("*.dist-info/RECORD"):
         with record.open(encoding="utf-8", newline="") as file:
             for row in csv.reader(file):
                 path = PurePosixPath(row[0])
                 is_script = path.parts[:1] == ("..",) and path.parent.name in {"bin", "Scripts"}
                 yield f"bin/{path.name}" if is_script else path.as_posix()
+                if path.suffix == ".py":
+                    yield path.with_suffix(".pyc").as_posix()
 
 
 def write(parts: Sequence[Part], folder: Path) -> None:

@@ -29,6 +29,8 @@ def bundle(tmp_path: Path) -> Path:
     for name in (
         "resources/licences/parts.json",
         "numpy/core.so",
+        "numpy/ma.pyc",
+        "json/decoder.pyc",
         "bin/tool",
         "libz.so.1",
         "lib-dynload/_json.so",
@@ -39,7 +41,9 @@ def bundle(tmp_path: Path) -> Path:
         path.write_bytes(b"")
     listed = inside / "numpy-2.dist-info"
     listed.mkdir()
-    (listed / "RECORD").write_text("numpy/core.so,,\n../../../bin/tool,,\n", encoding="utf-8")
+    (listed / "RECORD").write_text(
+        "numpy/core.so,,\nnumpy/ma.py,,\n../../../bin/tool,,\n", encoding="utf-8"
+    )
     return tmp_path / "hearth"
 
 
