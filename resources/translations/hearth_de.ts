@@ -3025,22 +3025,22 @@
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
       <source>A link outside of Hearth names this model.</source>
-      <translation type="unfinished" />
+      <translation>Ein Link außerhalb von Hearth nennt dieses Modell.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
       <source>Nothing is downloaded before you choose it there.</source>
-      <translation type="unfinished" />
+      <translation>Heruntergeladen wird erst, was du dort auswählst.</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
       <source>Look at it</source>
-      <translation type="unfinished" />
+      <translation>Ansehen</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/desktop.py" />
       <source>Look at {0} on the Hub?</source>
-      <translation type="unfinished" />
+      <translation>{0} auf dem Hub ansehen?</translation>
     </message>
     <message>
       <location filename="../../app/ui/desktop/exchange.py" />
@@ -8812,22 +8812,22 @@
     <message>
       <location filename="../../app/core/links.py" />
       <source>“{0}” was not opened.</source>
-      <translation type="unfinished" />
+      <translation>„{0}“ wurde nicht geöffnet.</translation>
     </message>
     <message>
       <location filename="../../app/core/links.py" />
       <source>Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME for a model on the Hub.</source>
-      <translation type="unfinished" />
+      <translation>Hearth öffnet diese Links: hearth: für sein Fenster und hearth://model/EIGENTÜMER/NAME für ein Modell auf dem Hub.</translation>
     </message>
     <message>
       <location filename="../../app/core/links.py" />
       <source>It is too long.</source>
-      <translation type="unfinished" />
+      <translation>Er ist zu lang.</translation>
     </message>
     <message>
       <location filename="../../app/core/links.py" />
       <source>It names nothing that Hearth shows for a link.</source>
-      <translation type="unfinished" />
+      <translation>Er nennt nichts, was Hearth für einen Link zeigt.</translation>
     </message>
     <message>
       <location filename="../../app/core/models/catalogue.py" />
@@ -16945,12 +16945,12 @@ Version: {0}
     <message>
       <location filename="../../engines/vllm/provision/environment.py" />
       <source>It makes vLLM's environment; Hearth's packages come without it.</source>
-      <translation type="unfinished" />
+      <translation>Es richtet die Umgebung von vLLM ein; Hearths Pakete kommen ohne es.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/environment.py" />
       <source>Install uv, for example with “pipx install uv”, and try again.</source>
-      <translation type="unfinished" />
+      <translation>Installiere uv, zum Beispiel mit „pipx install uv“, und versuche es noch einmal.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/provision/preflight.py" />
