@@ -367,12 +367,15 @@ def _loose_files(bundle: Path) -> Iterator[Path]:
 def _listed(inside: Path) -> Iterator[str]:
     """Yield the names of files that packages list as theirs.
 
-    Scripts lie in `bin` of a bundle, and modules may be there compiled alone.
+    Scripts lie in `bin` of a bundle, and modules may be there compiled alone. Libraries of the
+    system that Hearth's own wheel of llama.cpp has beside it are not llama.cpp's.
     """
     for record in inside.glob("*.dist-info/RECORD"):
         with record.open(encoding="utf-8", newline="") as file:
             for row in csv.reader(file):
                 path = PurePosixPath(row[0])
+                if path.parts[0] == "llama_cpp" and any(_is_of(path.name, it) for it in LIBRARIES):
+                    continue
                 is_script = path.parts[:1] == ("..",) and path.parent.name in {"bin", "Scripts"}
                 yield f"bin/{path.name}" if is_script else path.as_posix()
                 if path.suffix == ".py":

@@ -121,6 +121,19 @@ def test_a_library_of_the_system_is_a_part(bundle: Path) -> None:
     assert any(found.texts.values())
 
 
+def test_a_library_that_the_wheel_of_llama_cpp_brings_is_a_part_too(bundle: Path) -> None:
+    (bundle / "_internal" / "llama_cpp" / "lib").mkdir(parents=True)
+    names = ["llama_cpp/lib/libllama.so", "llama_cpp/lib/libgomp.so.1"]
+    for name in names:
+        (bundle / "_internal" / name).write_bytes(b"")
+    record = bundle / "_internal" / "llama_cpp_python-0.3.dist-info" / "RECORD"
+    record.parent.mkdir()
+    record.write_text("".join(f"{name},,\n" for name in names), encoding="utf-8")
+    found = {it.name: it for it in licences.libraries_in(bundle)}
+    assert found["GCC's OpenMP"].licence == "GPL-3.0-or-later WITH GCC-exception-3.1"
+    assert list(licences.unknown_files(bundle)) == []
+
+
 def test_a_bundle_without_hearths_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LicenceError, match=r"parts\.json"):
         licences.inside_of(tmp_path)
