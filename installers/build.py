@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from installers.build_error import BuildError  # noqa: E402 - its folder is named above
+from installers import licences, sbom  # noqa: E402 - their folder is named above
+from installers.build_error import BuildError  # noqa: E402
 
 LOCKS = ROOT / "installers" / "lock"
 DIST = ROOT / "installers" / "dist"
@@ -203,6 +204,9 @@ def make_bundle(wheel: Path | None) -> None:
                 "The bundle needs libraries that it does not hold, and that no package is known "
                 f"to have: {', '.join(sorted(missing))}. Add them to installers/linux/libraries.py."
             )
+    sbom.write(BUNDLE, licences.pack(BUNDLE, python), version(), epoch())
+    for record in BUNDLE.rglob("*.dist-info/RECORD"):
+        record.unlink()  # It has hashes of scripts that name a folder of this computer.
     same_times_and_modes(BUNDLE, epoch())
     print(f"{BUNDLE}: {size_of(BUNDLE) / 1e6:.1f} MB")
 

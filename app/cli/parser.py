@@ -23,6 +23,7 @@ COMMANDS = {
     "hardware": "app.cli.manage:HARDWARE",
     "doctor": "app.cli.doctor:COMMAND",
     "help": "app.cli.help:COMMAND",
+    "about": "app.cli.about:COMMAND",
     "engines": "app.cli.engines:COMMAND",
     "recommend": "app.cli.recommend:COMMAND",
     "models": "app.cli.models:COMMAND",

@@ -185,6 +185,18 @@ class GuideUnknown(AppError):
     code = "guide_not_found"
 
 
+class PartUnknown(AppError):
+    """Nothing that Hearth is made of has this name."""
+
+    code = "part_not_found"
+
+
+class LicencesUnreadable(AppError):
+    """A list or a text of the licences is missing or damaged."""
+
+    code = "licences_unreadable"
+
+
 class GuidesUnreadable(AppError):
     """A file of the guides is missing or damaged."""
 

@@ -137,7 +137,7 @@ _KIND: Final = IndexKind(
     layout=LAYOUT,
     tables=_TABLES,
     words=("word_index",),
-    called="The collection",
+    failed="The collection could not be searched.",
     anew="Its index was damaged and is made anew; the files are safe.",
 )
 

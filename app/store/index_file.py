@@ -38,15 +38,15 @@ class IndexKind:
     """What is in the file of an index.
 
     layout: counts up when the tables, or what goes into them, are made in another way. tables: the
-    orders that make them; words: the names of those of FTS5. called: what cannot be searched where
-    the file is broken. anew: what is said where it was damaged. in_memory: whether the index is
+    orders that make them; words: the names of those of FTS5. failed: what is said where the file
+    cannot be searched. anew: what is said where it was damaged. in_memory: whether the index is
     kept in memory where there can be no file.
     """
 
     layout: int
     tables: tuple[str, ...]
     words: tuple[str, ...]
-    called: str
+    failed: str
     anew: str
     in_memory: bool = False
 
@@ -187,9 +187,7 @@ class IndexFile:
         if _is(error, (sqlite3.SQLITE_FULL,)):
             return disk_full(self._path.parent)
         why = self._kind.anew if _is(error, _DAMAGED) else f"The system says: {error}."
-        return SearchBroken(
-            f"{self._kind.called} could not be searched.", why, "Try again in a while."
-        )
+        return SearchBroken(self._kind.failed, why, "Try again in a while.")
 
 
 def remove_index(path: Path) -> None:

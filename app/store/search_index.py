@@ -26,7 +26,7 @@ _KIND = IndexKind(
         *TABLES,
     ),
     words=("messages", "chats", "inside"),
-    called="The chats",
+    failed="The chats could not be searched.",
     anew="The search index was damaged and is being rebuilt; your chats are safe.",
     in_memory=True,
 )

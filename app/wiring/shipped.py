@@ -17,3 +17,6 @@ LOCKS = _RESOURCES / "vllm"
 
 GUIDES = _RESOURCES / "docs"
 """The guides, in markdown."""
+
+LICENCES = _RESOURCES / "licences"
+"""What is told of the parts of Hearth, and the texts that these do not bring themselves."""

@@ -29,7 +29,7 @@ from app.services.downloads.metered import is_metered
 from app.store.chat_settings import ChatSettingsStore
 from app.wiring.app import App
 from app.wiring.chats import answering, context, in_background, scratch
-from app.wiring.shipped import GUIDES
+from app.wiring.shipped import GUIDES, LICENCES
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from app.presenters.server_list import ServerList
     from app.presenters.viewing import Viewing
     from app.services.guides import Guides
+    from app.services.licences import Licences
 
 
 class WindowApp:
@@ -169,7 +170,14 @@ class WindowApp:
 
     @cached_property
     def system(self) -> SystemService:
-        return SystemService(self._app.look, self._app.availability, self.tasks)
+        app = self._app
+        return SystemService(app.look, app.availability, lambda: self.licences, self.tasks)
+
+    @cached_property
+    def licences(self) -> Licences:
+        from app.services.licences import Licences
+
+        return Licences(LICENCES)
 
     @cached_property
     def bus(self) -> SessionBus:

@@ -1544,6 +1544,7 @@
       <location filename="../../app/ui/chat/transcript/tree_dialog.py" />
       <location filename="../../app/ui/models/discover/token_question.py" />
       <location filename="../../app/ui/notify.py" />
+      <location filename="../../app/ui/settings/licence_list.py" />
       <source>Close</source>
       <translation>Schließen</translation>
     </message>
@@ -6636,11 +6637,6 @@
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
-      <source>Third-party licences</source>
-      <translation>Lizenzen von Drittanbietern</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/settings/about_page.py" />
       <source>Chats and settings</source>
       <translation>Chats und Einstellungen</translation>
     </message>
@@ -6668,6 +6664,12 @@
     </message>
     <message>
       <location filename="../../app/ui/settings/about_page.py" />
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>Third-party licences</source>
+      <translation>Lizenzen von Drittanbietern</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/about_page.py" />
       <source>Open the folder “{0}”</source>
       <translation>Den Ordner „{0}“ öffnen</translation>
     </message>
@@ -6675,6 +6677,36 @@
       <location filename="../../app/ui/settings/about_page.py" />
       <source>version licence folder data log copy details</source>
       <translation>version lizenz ordner daten protokoll kopieren angaben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>Search the licences</source>
+      <translation>Lizenzen durchsuchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>Search by name or licence</source>
+      <translation>Nach Name oder Lizenz suchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>No part matches. Try another word.</source>
+      <translation>Kein Bestandteil passt. Versuche ein anderes Wort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>licence not stated</source>
+      <translation>Lizenz nicht angegeben</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>Text of the licence</source>
+      <translation>Text der Lizenz</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/settings/licence_list.py" />
+      <source>This part brings no text of its licence.</source>
+      <translation>Dieser Bestandteil bringt keinen Lizenztext mit.</translation>
     </message>
     <message>
       <location filename="../../app/ui/settings/setting_row.py" />
@@ -10975,11 +11007,6 @@
       <translation>Versuche es noch einmal.</translation>
     </message>
     <message>
-      <location filename="../../app/services/about.py" />
-      <source>JetBrains Mono</source>
-      <translation>JetBrains Mono</translation>
-    </message>
-    <message>
       <location filename="../../app/services/answers/compacting.py" />
       <source>The oldest messages are too long to be read at once.</source>
       <translation>Die ältesten Nachrichten sind zu lang, um auf einmal gelesen zu werden.</translation>
@@ -11858,6 +11885,41 @@
       <translation>Es ist weder eine Datei noch ein Ordner.</translation>
     </message>
     <message>
+      <location filename="../../app/services/licences.py" />
+      <source>The code of {0} is used unchanged under the GNU Lesser General Public License. It lies in files of its own, which you may replace by a changed version of them. Its source: {1}</source>
+      <translation>Der Code von {0} wird unverändert unter der GNU Lesser General Public License verwendet. Er liegt in eigenen Dateien, die du durch eine geänderte Fassung ersetzen darfst. Der Quelltext: {1}</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>The licences cannot be read.</source>
+      <translation>Die Lizenzen lassen sich nicht lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>“{0}” is missing or damaged.</source>
+      <translation>„{0}“ fehlt oder ist beschädigt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>Install Hearth again.</source>
+      <translation>Installiere Hearth neu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>“{0}” is no part of Hearth.</source>
+      <translation>„{0}“ ist kein Bestandteil von Hearth.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>The list of what Hearth is made of does not have this name.</source>
+      <translation>In der Liste der Bestandteile von Hearth steht dieser Name nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/licences.py" />
+      <source>Look its name up in the list: `hearth about --licences`.</source>
+      <translation>Sieh den Namen in der Liste nach: `hearth about --licences`.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/microphone.py" />
       <source>The microphone cannot be used.</source>
       <translation>Das Mikrofon lässt sich nicht benutzen.</translation>
@@ -12554,8 +12616,8 @@
     </message>
     <message>
       <location filename="../../app/store/collection_index.py" />
-      <source>The collection</source>
-      <translation type="unfinished" />
+      <source>The collection could not be searched.</source>
+      <translation>Die Sammlung konnte nicht durchsucht werden.</translation>
     </message>
     <message>
       <location filename="../../app/store/collection_index.py" />
@@ -12673,11 +12735,6 @@
       <translation>Erlaube das Schreiben in diesen Ordner oder wähle einen anderen.</translation>
     </message>
     <message>
-      <location filename="../../app/store/index_file.py" />
-      <source>{0} could not be searched.</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
       <location filename="../../app/store/message_rows.py" />
       <source>This chat no longer exists.</source>
       <translation>Diesen Chat gibt es nicht mehr.</translation>
@@ -12709,8 +12766,8 @@
     </message>
     <message>
       <location filename="../../app/store/search_index.py" />
-      <source>The chats</source>
-      <translation type="unfinished" />
+      <source>The chats could not be searched.</source>
+      <translation>Die Chats ließen sich nicht durchsuchen.</translation>
     </message>
     <message>
       <location filename="../../app/store/search_index.py" />

@@ -1,12 +1,16 @@
 """How long Hearth takes to a usable window, and what it holds, beside an empty window of Qt.
 
-python tests/bench/start.py [--rounds N] [--chats N]
+python tests/bench/start.py [--rounds N] [--chats N] [--bundle PATH]
 
-Both are started as processes of their own, in turns; the first turn compiles Python's sources and
-does not count, for a Hearth that was started before has them compiled. Time runs from the start of
-the process to the first painting: of the empty window, and of Hearth's field for messages, with its
-chats beside it. Only these two widgets are watched: a filter on the whole application would weigh
-on the side that has more widgets.
+With --bundle, the program of a package is held against this checkout instead: nothing is put into
+either, and the first painting is what Qt itself logs of it, so that both are timed in the same
+way. Exits with 1 above 1.3.
+
+Otherwise both are started as processes of their own, in turns; the first turn compiles Python's
+sources and does not count, for a Hearth that was started before has them compiled. Time runs from
+the start of the process to the first painting: of the empty window, and of Hearth's field for
+messages, with its chats beside it. Only these two widgets are watched: a filter on the whole
+application would weigh on the side that has more widgets.
 Memory is looked at two seconds later: what the system shows for the process (resident), with Qt's
 libraries on both sides, and of that what is the process's own. Times and resident memory count, as
 medians of the ratios of neighbouring runs. What both compute until then is told beside it: it
@@ -29,7 +33,9 @@ from time import perf_counter
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-BAR, MEMORY_BAR = 2.2, 1.7
+BAR, MEMORY_BAR, BUNDLE_BAR = 2.2, 1.7, 1.3
+PAINTED = "qt.widgets.painting: Flushing"
+"""What Qt logs when it has painted a window for the first time."""
 _WATCH = """
 import os, sys, time
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -127,6 +133,49 @@ def start(code: str, compiled: Path) -> Start:
         return Start(seconds, float(computed), float(resident), float(own))
 
 
+def painted_after(command: list[str], settings: dict[str, str]) -> float:
+    """Start a Hearth and return the seconds until its window is painted; then end it."""
+    environment = {
+        "DISPLAY": ":none",
+        **os.environ,
+        "QT_LOGGING_RULES": "qt.widgets.painting.debug=true",
+        **settings,
+    }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    began = perf_counter()
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                if line.startswith(PAINTED):
+                    return perf_counter() - began
+        finally:
+            process.terminate()
+            process.stderr.read()
+    raise AssertionError(f"{command[0]} painted no window")
+
+
+def compare_bundle(program: Path, folder: Path, compiled: Path, rounds: int) -> int:
+    """Time the window of a package beside this checkout's, in turns; returns the exit status."""
+    # A user's checkout has its byte code beside it; this one's may not be written there.
+    ours = {"PYTHONPYCACHEPREFIX": str(compiled), "PYTHONPATH": str(ROOT)}
+    words = ["--data-dir", str(folder)]
+    checkout = [sys.executable, "-m", "app", *words]
+    packed = {"PYTHONPATH": ""}
+    turns = range(rounds + 1)
+    pairs = [
+        (painted_after(checkout, ours), painted_after([str(program), *words], packed))
+        for _ in turns
+    ][1:]
+    ratio = median(bundle / source for source, bundle in pairs)
+    for name, seconds in zip(("checkout", "package"), zip(*pairs, strict=True), strict=True):
+        print(f"{name}: {median(seconds) * 1e3:.0f} ms to the window")
+    print(f"ratio: {ratio:.2f} (at most {BUNDLE_BAR})")
+    return 0 if ratio <= BUNDLE_BAR else 1
+
+
 def fill(folder: Path, count: int) -> None:
     """A data folder with so many chats."""
     from app.store.chats import ChatStore
@@ -144,12 +193,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--chats", type=int, default=200)
+    parser.add_argument("--bundle", type=Path, help="the program of a package")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "data"
         fill(folder, options.chats)
-        hearth = HEARTH.format(watch=_WATCH, root=str(ROOT), folder=str(folder))
         compiled = Path(place) / "compiled"
+        if options.bundle is not None:
+            return compare_bundle(options.bundle, folder, compiled, options.rounds)
+        hearth = HEARTH.format(watch=_WATCH, root=str(ROOT), folder=str(folder))
         turns = range(options.rounds + 1)
         pairs = [(start(EMPTY, compiled), start(hearth, compiled)) for _ in turns][1:]
     times = median(ours.seconds / empty.seconds for empty, ours in pairs)

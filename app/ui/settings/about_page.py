@@ -8,25 +8,28 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.presenters.system import SystemService
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
+from app.ui.settings.licence_list import LicenceDialog, LicenceList
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 
 if TYPE_CHECKING:
-    from app.core.about import About
-
-_LICENCES_HEIGHT = 160
+    from app.core.about import About, LicenceText
 
 
 class AboutPage(QWidget):
-    """open_folder(path): a folder is to be opened in the system's file manager."""
+    """open_folder(path): a folder is to be opened in the system's file manager.
+
+    failed(UserError): the list of licences, or one of them, could not be read.
+    """
 
     open_folder = Signal(object)
+    failed = Signal(Exception)
 
     def __init__(
         self,
@@ -39,6 +42,8 @@ class AboutPage(QWidget):
         self.setObjectName("section-about")
         self._system = system
         system.looked.connect(self._show)
+        system.licence_read.connect(self._show_licence)
+        system.unread.connect(self.failed)
         self._folders = (
             ("data", self.tr("Chats and settings"), data_folder),
             ("models", self.tr("Models"), data_folder / "models"),
@@ -67,12 +72,8 @@ class AboutPage(QWidget):
         for name, title, path in self._folders:
             self._column.addLayout(self._folder(name, title, path))
         self._column.addWidget(_heading(self.tr("Third-party licences")))
-        self._licences = QPlainTextEdit()
-        self._licences.setObjectName("licences")
-        self._licences.setAccessibleName(self.tr("Third-party licences"))
-        self._licences.setReadOnly(True)
-        self._licences.setTabChangesFocus(True)
-        self._licences.setFixedHeight(_LICENCES_HEIGHT)
+        self._licences = LicenceList()
+        self._licences.opened.connect(system.read_licence)
         self._column.addWidget(self._licences)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -83,8 +84,10 @@ class AboutPage(QWidget):
     def _show(self, about: About) -> None:
         self._said = "\n".join(f"{translated(name)}: {it}" for name, it in about.versions if it)
         self._versions.setText(self._said)
-        parts = (f"{it.name} {it.version}: {it.licence}".rstrip(": ") for it in about.parts)
-        self._licences.setPlainText("\n".join(parts))
+        self._licences.show_parts(about.parts)
+
+    def _show_licence(self, read: LicenceText) -> None:
+        LicenceDialog(read, self.window()).open()
 
     def _folder(self, name: str, title: str, path: Path) -> QHBoxLayout:
         row = QHBoxLayout()

@@ -334,6 +334,7 @@ class MainWindow(WindowFrame):
         presenters = self.presenters
         about = AboutPage(presenters.system, presenters.data_folder, presenters.log_file)
         about.open_folder.connect(self.notifier.open_folder)
+        about.failed.connect(self.notifier.error)
         dialog = SettingsDialog(
             presenters.settings,
             self.desktop.notes(),

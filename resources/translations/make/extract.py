@@ -48,7 +48,9 @@ _UNSAID = (
     "engines/models/embedding.py",
 )  # fmt: skip
 """Files and folders without a word for the window, or which are read in another way here."""
-_SOUGHT = ("INSTALLATION", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_TOO_LONG")
+_SOUGHT = (
+    "INSTALLATION", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_SOURCES", "_SPDX", "_TOO_LONG",
+)  # fmt: skip
 """Constants with names of queues, or with what is looked for in the words of other programs: of a
 row, what is first."""
 _CODE = re.compile(

@@ -172,6 +172,7 @@ PAGES: Final = (
         for section in SECTIONS
     ),
     Page("settings-about", ways.about, dialog="settingsDialog"),
+    Page("licence", ways.licence, dialog="licenceDialog"),
     Page("settings-found", ways.settings_found, dialog="settingsDialog", leave=ways.as_it_was),
     Page("help", ways.place("show_help", "guide-first-steps")),
     Page("help-search", ways.guides_searched(ways.SEARCHED), leave=ways.no_guide),

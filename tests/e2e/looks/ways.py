@@ -31,6 +31,7 @@ from app.ui.documents.documents_page import DocumentsPage
 from app.ui.engines.client_dialog import ClientDialog
 from app.ui.models.discover.token_question import TokenQuestion
 from app.ui.servers.key_dialog import ask_for_key
+from app.ui.settings.licence_list import LicenceDialog
 from app.ui.settings.settings_dialog import SettingsDialog
 from app.ui.sidebar.chat_model import ROW
 from engines.errors import ModelUnreadable
@@ -673,6 +674,17 @@ def _section(house: House, number: int) -> SettingsDialog:
 
 def about(house: House) -> QWidget:
     return _section(house, len(SECTIONS))
+
+
+def licence(house: House) -> QWidget:
+    """The text of one licence, over what is about Hearth."""
+    dialog = about(house)
+    rows = dialog.findChild(QListWidget, "licences")
+    assert rows is not None
+    house.until_calm()
+    rows.itemClicked.emit(rows.findItems("Qt 6", Qt.MatchFlag.MatchStartsWith)[0])
+    house.until("licenceDialog")
+    return house.part(LicenceDialog)
 
 
 def settings_found(house: House) -> QWidget:

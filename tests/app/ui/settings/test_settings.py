@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 from app.core.errors import SettingsInvalid
 from app.core.settings.declared import SECTIONS
 from app.core.settings.fields import fields
+from app.ui.settings.licence_list import LicenceDialog
 from app.ui.settings.setting_row import SettingRow
 from app.ui.settings.settings_dialog import SettingsDialog
 from tests.app.ui.conftest import Ui, part
@@ -227,7 +228,7 @@ def test_the_model_is_chosen_from_those_that_are_here(ui: Ui, dialog: SettingsDi
     dialog.close()
 
 
-def test_about_says_versions_folders_and_licences(
+def test_about_says_versions_and_folders(
     ui: Ui, dialog: SettingsDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[QUrl] = []
@@ -242,14 +243,40 @@ def test_about_says_versions_folders_and_licences(
     said = part(dialog, QLabel, "versions").text()
     for name in ("Python", "Qt", "llama.cpp", "SQLite"):
         assert f"{name}: " in said
-    licences = part(dialog, QPlainTextEdit, "licences").toPlainText()
-    assert "Inter 4.001: OFL-1.1" in licences
-    assert "markdown-it-py" in licences
     ui.click("open-logs")
     assert [it.toLocalFile() for it in opened] == [str(ui.app.folder.logs)]
     ui.click("copyDetails")
     assert said in QGuiApplication.clipboard().text()
     assert str(ui.app.folder.root) in QGuiApplication.clipboard().text()
+    dialog.close()
+
+
+def shown_licences(dialog: SettingsDialog) -> list[str]:
+    rows = part(dialog, QListWidget, "licences")
+    items = [rows.item(at) for at in range(rows.count())]
+    return [item.text() for item in items if not item.isHidden()]
+
+
+def test_a_search_finds_parts_and_a_click_opens_the_licence(ui: Ui, dialog: SettingsDialog) -> None:
+    part(dialog, QListWidget, "sections").setCurrentRow(len(SECTIONS))
+    ui.qtbot.waitUntil(lambda: len(shown_licences(dialog)) > 50)
+    assert "Inter 4.001  ·  OFL-1.1" in shown_licences(dialog)
+    search = part(dialog, QLineEdit, "searchLicences")
+    search.setText("qt lgpl")
+    assert [it.split()[0] for it in shown_licences(dialog)] == ["Qt"]
+    rows = part(dialog, QListWidget, "licences")
+    item = next(rows.item(at) for at in range(rows.count()) if not rows.item(at).isHidden())
+    where = rows.visualItemRect(item).center()
+    QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    ui.qtbot.waitUntil(lambda: bool(dialog.findChildren(LicenceDialog)))
+    licence = dialog.findChildren(LicenceDialog)[0]
+    assert "may replace" in part(licence, QLabel, "licenceNotice").text()
+    text = part(licence, QPlainTextEdit, "licenceText").toPlainText()
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in text
+    assert "GNU GENERAL PUBLIC LICENSE" in text
+    ui.click("closeLicence")
+    search.setText("no such part")
+    assert part(dialog, QLabel, "noLicence").isVisible()
     dialog.close()
 
 

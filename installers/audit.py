@@ -1,0 +1,251 @@
+"""Asks whether a locked version has known vulnerabilities: `python3 installers/audit.py`.
+
+All versions that the locks name are asked for in one go, at OSV (osv.dev), which gathers the
+advisories of PyPI, GitHub and others; no name of a user or computer goes there. What was found
+lies in `audited.json`, with its date. Where the database cannot be reached, that file tells how old
+the last answer is, and the exit status is 0: being offline is no finding.
+
+An advisory ends with 1, unless `accepted_advisories.toml` says why it does not matter here:
+
+    [[accepted]]
+    id = "GHSA-…"           # or another of its names, such as the CVE's
+    why = "Hearth never calls the function."
+    until = 2027-01-31      # from then on it counts again; may be left out
+
+Libraries that come from the system the package is built on, and Qt, are in no such list: their
+advisories are those of the system and of Qt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+import tomllib
+import urllib.request
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DATABASE = "https://api.osv.dev"
+KEPT = ROOT / "installers" / "audited.json"
+ACCEPTED = ROOT / "installers" / "accepted_advisories.toml"
+LOCKS = ("installers/lock/*.txt", "resources/vllm/*.txt")
+TOLD = ROOT / "resources" / "licences" / "parts.json"
+_LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_AT_ONCE = 500
+"""Versions in one question; OSV takes 1000."""
+_PATIENCE_S = 20
+
+
+@dataclass(frozen=True)
+class Version:
+    """A locked version of a package, or a commit of something that was compiled."""
+
+    name: str
+    version: str
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What OSV is asked."""
+        if _COMMIT.fullmatch(self.version):
+            return {"commit": self.version}
+        package = {"name": self.name, "ecosystem": "PyPI"}
+        return {"package": package, "version": self.version}
+
+
+@dataclass(frozen=True)
+class Advisory:
+    """A known vulnerability of a version. names: its id, and those that others gave it."""
+
+    version: Version
+    names: tuple[str, ...]
+    summary: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.version.name} {self.version.version}: {', '.join(self.names)}. {self.summary}"
+        )
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """Why an advisory does not matter here, and the day from which that has to be said anew."""
+
+    id: str
+    why: str
+    until: date | None
+
+    def holds(self, advisory: Advisory, today: date) -> bool:
+        return self.id in advisory.names and (self.until is None or today < self.until)
+
+
+class AuditError(Exception):
+    """The audit's own files cannot be used: what is wrong, why, and what to do."""
+
+
+class Unreachable(Exception):
+    """The database did not answer."""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Ask, tell, and keep what was found; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Look for known vulnerabilities in the locks.")
+    parser.add_argument("--database", default=DATABASE, help=f"in place of {DATABASE}")
+    parser.add_argument(
+        "--keep", action="store_true", help=f"write what was found into {KEPT.name}"
+    )
+    args = parser.parse_args(words)
+    today = datetime.now(UTC).date()
+    try:
+        return audit(args.database, today, KEPT if args.keep else None)
+    except AuditError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def audit(database: str, today: date, keep: Path | None) -> int:
+    """Ask the database for all locked versions, and tell what it knows. Raises AuditError."""
+    accepted = list(acceptances(ACCEPTED))
+    versions = sorted({*locked(), *compiled()}, key=lambda it: (it.name, it.version))
+    try:
+        found = list(ask(database, versions))
+    except Unreachable as error:
+        print(f"Known vulnerabilities could not be looked up: {error}. {age(KEPT, today)}")
+        return 0
+    open_ones = []
+    for advisory in found:
+        why = next((it.why for it in accepted if it.holds(advisory, today)), None)
+        print(f"{advisory} {'Accepted: ' + why if why else 'OPEN.'}")
+        open_ones += [] if why else [advisory]
+    names = {name for advisory in found for name in advisory.names}
+    for it in accepted:
+        if it.id not in names:
+            print(f"{it.id} is accepted but concerns no locked version: it can be deleted.")
+    print(f"{len(versions)} versions were looked up: {len(open_ones)} open advisories.")
+    if keep is not None:
+        write(keep, today, len(versions), found)
+    return 1 if open_ones else 0
+
+
+def locked() -> Iterator[Version]:
+    """Read the versions that the locks name."""
+    for pattern in LOCKS:
+        for path in sorted(ROOT.glob(pattern)):
+            for name, version in _LOCKED.findall(path.read_text(encoding="utf-8")):
+                yield Version(re.sub(r"[-_.]+", "-", name).lower(), version)
+
+
+def compiled() -> Iterator[Version]:
+    """Read the commits of what llama.cpp is compiled from."""
+    for part in json.loads(TOLD.read_text(encoding="utf-8"))["besides"]:
+        if _COMMIT.fullmatch(part.get("version", "")):
+            yield Version(part["name"], part["version"])
+
+
+def acceptances(path: Path) -> Iterator[Acceptance]:
+    """Read what is accepted, and why. Raises AuditError."""
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("accepted", [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise AuditError(f"{path.name} cannot be read: {error}. Mend it.") from error
+    for entry in entries:
+        until = entry.get("until")
+        if not (entry.get("id") and str(entry.get("why", "")).strip()):
+            raise AuditError(
+                f"An advisory is accepted in {path.name} without its `id` or its `why`. "
+                "Only a reason makes it known that it does not matter here. Write it down."
+            )
+        if until is not None and not isinstance(until, date):
+            raise AuditError(
+                f"The `until` of {entry['id']} in {path.name} is no date. Without one it would "
+                "never end. Write it as 2027-01-31."
+            )
+        yield Acceptance(entry["id"], entry["why"].strip(), until)
+
+
+def ask(database: str, versions: Sequence[Version]) -> Iterator[Advisory]:
+    """Ask the database for the advisories of these versions. Raises Unreachable."""
+    known: dict[str, dict[str, Any]] = {}
+    for begin in range(0, len(versions), _AT_ONCE):
+        for version, ids in _ids(database, versions[begin : begin + _AT_ONCE]).items():
+            for name in sorted(ids):
+                if name not in known:
+                    known[name] = _fetch(f"{database}/v1/vulns/{name}")
+                told = known[name]
+                if not told.get("withdrawn"):
+                    names = (name, *(it for it in told.get("aliases", ()) if it != name))
+                    summary = told.get("summary") or str(told.get("details", "")).partition("\n")[0]
+                    yield Advisory(version, names, summary.rstrip(".") + ".")
+
+
+def _ids(database: str, versions: Sequence[Version]) -> dict[Version, set[str]]:
+    """Ask for the ids of all these versions at once, and again where an answer has more pages."""
+    found: dict[Version, set[str]] = {version: set() for version in versions}
+    waiting = [(version, version.question) for version in versions]
+    while waiting:
+        body = {"queries": [question for _, question in waiting]}
+        results = _fetch(f"{database}/v1/querybatch", body).get("results")
+        if not isinstance(results, list) or len(results) != len(waiting):
+            raise Unreachable("its answer was not OSV's")
+        more = []
+        for (version, question), result in zip(waiting, results, strict=True):
+            found[version] |= {str(it["id"]) for it in (result or {}).get("vulns", ())}
+            if token := (result or {}).get("next_page_token"):
+                more.append((version, {**question, "page_token": token}))
+        waiting = more
+    return found
+
+
+def _fetch(address: str, body: object = None) -> dict[str, Any]:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(address, data, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
+            value = json.load(answer)
+    except (OSError, ValueError, HTTPException) as error:
+        raise Unreachable(str(error)) from error
+    if not isinstance(value, dict):
+        raise Unreachable("its answer was not OSV's")
+    return value
+
+
+def write(path: Path, today: date, count: int, found: Iterable[Advisory]) -> None:
+    """Keep when was asked, for which locks, and what was found."""
+    kept = {
+        "date": today.isoformat(),
+        "versions": count,
+        "locks": _digest(),
+        "found": [str(it) for it in found],
+    }
+    path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8", newline="\n")
+
+
+def age(path: Path, today: date) -> str:
+    """Say when the locks were last looked up, and whether that was for these versions."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        days = (today - date.fromisoformat(kept["date"])).days
+        same = kept["locks"] == _digest()
+    except FileNotFoundError:
+        return "They were never looked up."
+    except (KeyError, TypeError, ValueError):
+        return f"{path.name}, which says when they last were, is damaged."
+    since = "" if same else " The locks have changed since."
+    return f"They were last looked up {days} days ago, on {kept['date']}.{since}"
+
+
+def _digest() -> str:
+    versions = sorted({f"{it.name}=={it.version}" for it in (*locked(), *compiled())})
+    return hashlib.sha256("\n".join(versions).encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

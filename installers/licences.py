@@ -1,0 +1,429 @@
+"""The licences of everything inside a bundle: gathered, judged, and put into it.
+
+What Hearth and its packages say comes from Hearth itself, `hearth about --licences --json`, in the
+environment that is packed. What else lies in the bundle is found by its files: each has to belong
+to a part, and each part to have a licence, with its text, that goes with Hearth's.
+"""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from installers.build_error import BuildError
+
+ROOT = Path(__file__).resolve().parents[1]
+TOLD = "resources/licences/parts.json"
+PACKED = "resources/licences/packed"
+"""Where `app/services/licences.py` finds the list of a package."""
+
+FITTING = frozenset(
+    "0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 CC0-1.0 CC-BY-4.0 FTL HPND IJG ISC "
+    "LicenseRef-Public-Domain MIT MIT-0 MIT-CMU OFL-1.1 PSF-2.0 Python-2.0 Unicode-3.0 "
+    "Unicode-DFS-2016 Unlicense X11 X11-distribute-modifications-variant Zlib blessing "
+    "bzip2-1.0.6 libpng-2.0 "
+    # Of these the source has to be offered, which the notices and addresses do.
+    "LGPL-2.1-only LGPL-2.1-or-later LGPL-3.0-only LGPL-3.0-or-later MPL-2.0".split()
+)
+"""What may lie beside code under Apache-2.0, as SPDX names it."""
+FITTING_WITH = frozenset(
+    {
+        "GPL-2.0-or-later WITH Bootloader-exception",
+        "GPL-3.0-or-later WITH GCC-exception-3.1",
+    }
+)
+ASK_FOR_SOURCE = ("GPL", "MPL")
+
+ONLY_PACK = frozenset({"altgraph", "macholib", "pefile", "pip", "pyinstaller-hooks-contrib",
+                       "setuptools", "wheel"})  # fmt: skip
+"""Packages of the environment of which nothing goes into a bundle."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library of the system that PyInstaller puts beside Python.
+
+    names: patterns of its files. It has its text where `dpkg` knows it, and in the licence of
+    Python elsewhere, whose builds for Windows and macOS bring these libraries and their licences.
+    """
+
+    name: str
+    licence: str
+    source: str
+    names: tuple[str, ...]
+
+
+LIBRARIES = (
+    Library("bzip2", "bzip2-1.0.6", "https://sourceware.org/bzip2/", ("libbz2.*",)),
+    Library("Expat", "MIT", "https://github.com/libexpat/libexpat", ("libexpat.*",)),
+    Library(
+        "GCC's OpenMP",
+        "GPL-3.0-or-later WITH GCC-exception-3.1",
+        "https://gcc.gnu.org",
+        ("libgomp.*", "libgomp-*"),
+    ),
+    Library("GNU readline", "GPL-3.0-or-later", "https://tiswww.case.edu/php/chet/readline/",
+            ("libreadline.*",)),
+    Library("libffi", "MIT", "https://github.com/libffi/libffi", ("libffi.*", "libffi-*")),
+    Library("libuuid", "BSD-3-Clause", "https://github.com/util-linux/util-linux", ("libuuid.*",)),
+    Library("libxcrypt", "LGPL-2.1-or-later", "https://github.com/besser82/libxcrypt",
+            ("libcrypt.*",)),
+    Library(
+        "libxkbcommon", "MIT", "https://github.com/xkbcommon/libxkbcommon", ("libxkbcommon*",)
+    ),
+    Library(
+        "ncurses",
+        "X11-distribute-modifications-variant",
+        "https://invisible-island.net/ncurses/",
+        ("libncurses*", "libtinfo*", "libpanel*"),
+    ),
+    Library("OpenSSL", "Apache-2.0", "https://github.com/openssl/openssl",
+            ("libssl.*", "libssl-*", "libcrypto.*", "libcrypto-*")),
+    Library("SQLite", "blessing", "https://www.sqlite.org", ("libsqlite3.*", "sqlite3.dll")),
+    Library("XCB", "X11", "https://gitlab.freedesktop.org/xorg/lib", ("libxcb-*",)),
+    Library("XZ Utils", "LicenseRef-Public-Domain", "https://github.com/tukaani-project/xz",
+            ("liblzma.*",)),
+    Library("zlib", "Zlib", "https://github.com/madler/zlib", ("libz.*", "zlib1.dll")),
+    Library("Zstandard", "BSD-3-Clause OR GPL-2.0-only", "https://github.com/facebook/zstd",
+            ("libzstd.*",)),
+)  # fmt: skip
+
+_OURS = re.compile(r"LICENSE|(?:app|engines|resources)/.*")
+_OF_PYTHON = re.compile(
+    r"_sysconfigdata_[^/]*|base_library\.zip|lib-dynload/.*|libpython3[^/]*|python3[^/]*(?:/.*)?|Python|[^/]+\.pyd"
+    r"|(?:api-ms-win-[^/]*|ucrtbase|vcruntime140[^/]*)\.dll"
+)
+_OF_PYINSTALLER = re.compile(r"_pyi_rth_utils/.*|pyi[^/]*\.pyc")
+"""Files by their names, where no package has them on its list."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something inside a bundle.
+
+    texts: the words of its licences, by their names. version, purl: "" where nothing tells them.
+    """
+
+    name: str
+    version: str
+    licence: str
+    source: str
+    needs: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    purl: str = ""
+
+
+class LicenceError(BuildError):
+    """Why a bundle may not be given away: what is wrong, why it matters, and what to do."""
+
+    def __init__(self, what: str, why: str, do: str) -> None:
+        super().__init__(f"{what} {why} {do}")
+
+
+def pack(bundle: Path, python: Path) -> list[Part]:
+    """Put the licences of all that lies in a bundle into it, and return the parts.
+
+    python: the one whose environment was packed. Raises LicenceError.
+    """
+    inside = inside_of(bundle)
+    told = [it for it in told_by_hearth(python) if is_inside(it, inside)]
+    if untold := packages_in(inside) - {key_of(it.name) for it in told}:
+        raise LicenceError(
+            f"Hearth does not tell of {', '.join(sorted(untold))}.",
+            "The bundle holds it, and so its licence has to be told.",
+            "See that it is installed in the environment that is packed, and build again.",
+        )
+    parts = [*told, *libraries_in(bundle)]
+    judge(parts)
+    if lost := sorted(unknown_files(bundle)):
+        raise LicenceError(
+            f"Nobody knows what these files of the bundle are: {', '.join(lost[:10])}"
+            f"{' …' if lost[10:] else ''}.",
+            "A file of no known part has no known licence.",
+            "Leave them out in installers/hearth.spec, or add what they are to LIBRARIES in "
+            "installers/licences.py.",
+        )
+    write(parts, inside / PACKED)
+    return parts
+
+
+def inside_of(bundle: Path) -> Path:
+    """Return the folder of a bundle that has Hearth's own files in it."""
+    found = next((it for it in sorted(bundle.rglob("parts.json")) if it.match(f"*/{TOLD}")), None)
+    if found is None:
+        raise LicenceError(
+            f"The bundle in {bundle} has no {TOLD}.",
+            "Without it nobody knows what Hearth is made of.",
+            "Build the bundle again.",
+        )
+    return found.parents[2]
+
+
+def told_by_hearth(python: Path) -> list[Part]:
+    """Ask Hearth for its parts, in the environment that is packed."""
+    with tempfile.TemporaryDirectory() as nothing:
+        asked = subprocess.run(
+            [str(python), "-P", "-m", "app", "about", "--licences", "--json"],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "HEARTH_DATA_DIR": nothing},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+    if asked.returncode:
+        raise LicenceError(
+            "Hearth could not tell its parts.", asked.stderr.strip(), "Mend that, and build again."
+        )
+    told = [_told(entry) for entry in json.loads(asked.stdout)]
+    check_vendored(told)
+    return [it for it in told if key_of(it.name) not in ONLY_PACK]
+
+
+def is_inside(part: Part, inside: Path) -> bool:
+    """Tell whether a bundle holds a part; some packages are left out of it."""
+    known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["besides"]
+    no_packages = {"hearth", "pyinstaller", "python", *(key_of(it["name"]) for it in known)}
+    return key_of(part.name) in no_packages | packages_in(inside)
+
+
+def packages_in(inside: Path) -> set[str]:
+    """Return the names of the packages that a bundle holds, by what they say of themselves."""
+    return {key_of(it.name.split("-")[0]) for it in inside.glob("*-*.dist-info")}
+
+
+def check_vendored(parts: Iterable[Part]) -> None:
+    """See that what lies within llama.cpp was looked up for this version. Raises LicenceError."""
+    known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["packages"]
+    for part in parts:
+        read_for = known.get(key_of(part.name), {}).get("read_for", part.version)
+        if read_for != part.version:
+            raise LicenceError(
+                f"{part.name} is of version {part.version}.",
+                f"What lies within it was looked up for {read_for}.",
+                f"Look its vendored code up again, and say so in {TOLD}.",
+            )
+
+
+def judge(parts: Iterable[Part]) -> None:
+    """See that each part may be given away with Hearth. Raises LicenceError for the first."""
+    for part in parts:
+        if not fits(part.licence):
+            raise LicenceError(
+                f"{part.name} {part.version} is under “{part.licence or 'no named licence'}”.",
+                "That is not known to go with Hearth's Apache-2.0.",
+                f"Leave it out, or where its licence goes with it, name it in {TOLD} or in FITTING "
+                "of installers/licences.py.",
+            )
+        if not any(text.strip() for text in part.texts.values()):
+            raise LicenceError(
+                f"{part.name} {part.version} comes without the text of its licence.",
+                f"“{part.licence}” wants its words to go with every copy.",
+                f"Put the text into resources/licences, and name it in {TOLD}.",
+            )
+        if any(it in part.licence for it in ASK_FOR_SOURCE) and not part.source:
+            raise LicenceError(
+                f"Nothing says where the source of {part.name} {part.version} is.",
+                f"“{part.licence}” wants its users to be told.",
+                f"Name it in {TOLD}.",
+            )
+
+
+def fits(licence: str) -> bool:
+    """Tell whether an SPDX expression lets a part go with Hearth."""
+    words = re.findall(r"[()]|[^\s()]+", licence)
+    if not words:
+        return False
+    try:
+        value, rest = _any_of(words)
+    except IndexError:
+        return False
+    return value and not rest
+
+
+def _any_of(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
+    value, words = _all_of(words)
+    while words[:1] == ["OR"]:
+        other, words = _all_of(words[1:])
+        value = value or other
+    return value, words
+
+
+def _all_of(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
+    value, words = _one(words)
+    while words[:1] == ["AND"]:
+        other, words = _one(words[1:])
+        value = value and other
+    return value, words
+
+
+def _one(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
+    if words[0] == "(":
+        value, rest = _any_of(words[1:])
+        return value and rest[0] == ")", rest[1:]
+    if words[1:2] == ["WITH"]:
+        return " ".join(words[:3]) in FITTING_WITH, words[3:]
+    return words[0] in FITTING, words[1:]
+
+
+def libraries_in(bundle: Path) -> Iterator[Part]:
+    """Find the libraries of the system in a bundle, each with its version and licence."""
+    loose = [it.name for it in _loose_files(bundle)]
+    found = {library: [it for it in loose if _is_of(it, library)] for library in LIBRARIES}
+    owners = _debian_packages([name for names in found.values() for name in names])
+    for library, names in found.items():
+        if names:
+            yield _library(library, sorted({owners[it] for it in names if it in owners}))
+
+
+def _is_of(name: str, library: Library) -> bool:
+    return any(fnmatch.fnmatch(name, it) for it in library.names)
+
+
+def _library(library: Library, packages: Sequence[str]) -> Part:
+    """Describe a library that came from these packages of Debian, of which there may be none."""
+    part = Part(library.name, "", library.licence, library.source)
+    texts: dict[str, str] = {}
+    for package in packages:
+        path = Path("/usr/share/doc") / package / "copyright"
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        if text and text not in texts.values():
+            texts[f"{package}/copyright"] = text
+    if not texts:
+        return replace(part, texts={"LICENSE.txt": _licence_of_python()})
+    package = next(iter(texts)).partition("/")[0]
+    version = _asked("dpkg-query", "-W", "-f=${Version}\n", package).partition("\n")[0]
+    quoted = version.replace("+", "%2B").replace(":", "%3A")
+    return replace(part, version=version, texts=texts, purl=f"pkg:deb/debian/{package}@{quoted}")
+
+
+def _debian_packages(files: Sequence[str]) -> dict[str, str]:
+    """Name the packages of this system that have these libraries; none where it has no dpkg."""
+    said = _asked("dpkg-query", "-S", *(f"*/{name}" for name in files)) if files else ""
+    found: dict[str, str] = {}
+    for line in said.splitlines():
+        packages, _, path = line.partition(": ")
+        found.setdefault(Path(path).name, re.split(r"[:,]", packages)[0])
+    return found
+
+
+def _licence_of_python() -> str:
+    import sysconfig
+
+    places = (
+        Path(sysconfig.get_path("stdlib"), "LICENSE.txt"),
+        Path(sys.base_prefix, "LICENSE.txt"),
+    )
+    found = next((it for it in places if it.is_file()), None)
+    return found.read_text(encoding="utf-8", errors="replace") if found else ""
+
+
+def _asked(*command: str) -> str:
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return said.stdout.strip()
+
+
+def unknown_files(bundle: Path) -> Iterator[str]:
+    """Yield the files of a bundle that belong to no part."""
+    inside = inside_of(bundle)
+    for path in _loose_files(bundle):
+        name = path.relative_to(inside).as_posix()
+        known = any(it.fullmatch(name) for it in (_OURS, _OF_PYTHON, _OF_PYINSTALLER))
+        of_library = any(_is_of(path.name, it) for it in LIBRARIES)
+        if not (known or of_library or _is_of_python(name)):
+            yield name
+
+
+def _is_of_python(name: str) -> bool:
+    """Tell whether a file is a module of Python's own library, compiled."""
+    module = PurePosixPath(name)
+    return module.suffix == ".pyc" and module.parts[0].split(".")[0] in sys.stdlib_module_names
+
+
+def _loose_files(bundle: Path) -> Iterator[Path]:
+    """Yield the files that no package of Python has on its list, beside the program itself."""
+    inside = inside_of(bundle)
+    listed = set(_listed(inside))
+    for path in sorted(inside.rglob("*")):
+        name = path.relative_to(inside)
+        its = name.as_posix() in listed or name.parts[0].endswith(".dist-info")
+        if path.is_file() and not path.is_symlink() and not its:
+            yield path
+
+
+def _listed(inside: Path) -> Iterator[str]:
+    """Yield the names of files that packages list as theirs.
+
+    Scripts lie in `bin` of a bundle, and modules may be there compiled alone. Libraries of the
+    system that Hearth's own wheel of llama.cpp has beside it are not llama.cpp's.
+    """
+    for record in inside.glob("*.dist-info/RECORD"):
+        with record.open(encoding="utf-8", newline="") as file:
+            for row in csv.reader(file):
+                path = PurePosixPath(row[0])
+                if path.parts[0] == "llama_cpp" and any(_is_of(path.name, it) for it in LIBRARIES):
+                    continue
+                is_script = path.parts[:1] == ("..",) and path.parent.name in {"bin", "Scripts"}
+                yield f"bin/{path.name}" if is_script else path.as_posix()
+                if path.suffix == ".py":
+                    yield path.with_suffix(".pyc").as_posix()
+
+
+def write(parts: Sequence[Part], folder: Path) -> None:
+    """Write the list of the parts, and a folder of texts for each."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    listed = []
+    for part in sorted(parts, key=lambda it: key_of(it.name)):
+        names = []
+        for name, text in part.texts.items():
+            path = folder / slug(part.name) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8", newline="\n")
+            names.append(path.relative_to(folder).as_posix())
+        listed.append(
+            {
+                "name": part.name,
+                "version": part.version,
+                "licence": part.licence,
+                "source": part.source,
+                "needs": list(part.needs),
+                "texts": names,
+            }
+        )
+    words = json.dumps(listed, ensure_ascii=False, indent=1)
+    (folder / "parts.json").write_text(words + "\n", encoding="utf-8", newline="\n")
+
+
+def key_of(name: str) -> str:
+    """Make a name comparable, as package indexes do with those of packages."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def slug(name: str) -> str:
+    """Make a name fit for a file or an address."""
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+
+
+def _told(entry: Mapping[str, Any]) -> Part:
+    return Part(
+        entry["name"],
+        entry["version"],
+        entry["licence"],
+        entry["source"],
+        tuple(entry["needs"]),
+        dict(entry["texts"]),
+    )

@@ -1,0 +1,177 @@
+"""The bill of materials of a bundle: all parts of it, in CycloneDX 1.6, the same for one commit.
+
+It is made from the parts that `licences.py` has found, with the hashes by which the locks know the
+files that were installed, and with what uses what.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from installers.licences import Part, key_of, slug
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = ROOT / "installers" / "lock"
+NAME = "sbom.cdx.json"
+_ITSELF = "hearth"
+_TOOLS = ("pyinstaller",)
+"""Parts that also made the bundle."""
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "io.github.hearth.Hearth")
+_LOCKED = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[^\s;]+)")
+_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
+
+
+def write(bundle: Path, parts: Sequence[Part], version: str, seconds: int) -> Path:
+    """Write the bill of materials into a bundle, and return its path.
+
+    seconds: the time of the commit, which is that of the bill as well.
+    """
+    path = bundle / NAME
+    made = bill(parts, version, seconds, own_bills(bundle))
+    words = json.dumps(made, ensure_ascii=False, indent=1, sort_keys=True)
+    path.write_text(words + "\n", encoding="utf-8", newline="\n")
+    return path
+
+
+def own_bills(bundle: Path) -> dict[str, list[str]]:
+    """Find the bills that packages bring of what was compiled into them, by their names."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(bundle.rglob("*.dist-info/sboms/*.json")):
+        name = key_of(path.parents[1].name.split("-")[0])
+        found.setdefault(name, []).append(path.relative_to(bundle).as_posix())
+    return found
+
+
+def bill(
+    parts: Sequence[Part],
+    version: str,
+    seconds: int,
+    own: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Make the bill of materials as a value. own: where parts have one themselves."""
+    hashes = locked()
+    named = {key_of(it.name): it for it in sorted(parts, key=lambda it: key_of(it.name))}
+    itself = named.pop(_ITSELF, Part("Hearth", version, "Apache-2.0", ""))
+    components = [_component(it, hashes, own.get(key, ())) for key, it in named.items()]
+    refs = {key: it["bom-ref"] for key, it in zip(named, components, strict=True)}
+    root = f"hearth@{version}"
+    body = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "timestamp": datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "component": {
+                "type": "application",
+                "bom-ref": root,
+                "name": itself.name,
+                "version": version,
+                "purl": f"pkg:generic/{root}",
+                "licenses": _licences(itself.licence),
+            },
+            "tools": {
+                "components": [
+                    {"type": "application", "name": it.name, "version": it.version}
+                    for key, it in named.items()
+                    if key in _TOOLS
+                ]
+            },
+            "lifecycles": [{"phase": "build"}],
+        },
+        "components": components,
+        "dependencies": [
+            {"ref": root, "dependsOn": sorted(_roots(named, refs))},
+            *(
+                {"ref": refs[key], "dependsOn": sorted(_refs(it.needs, refs))}
+                for key, it in named.items()
+            ),
+        ],
+    }
+    whole = json.dumps(body, ensure_ascii=False, sort_keys=True)
+    return {"serialNumber": f"urn:uuid:{uuid.uuid5(_NAMESPACE, whole)}", **body}
+
+
+def locked() -> Mapping[tuple[str, str], Sequence[str]]:
+    """Read the hashes of the locks, by name and version of their packages."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for lock in ("app.txt", "native.txt", "package.txt"):
+        path = LOCKS / lock
+        its: list[str] = []
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            if named := _LOCKED.match(line):
+                its = found.setdefault((key_of(named["name"]), named["version"]), [])
+            its += _HASH.findall(line)
+    return found
+
+
+def purl(part: Part, hashes: Mapping[tuple[str, str], Sequence[str]]) -> str:
+    """Name a part for all who look it up: as what its index, its repository or nobody knows it."""
+    if part.purl:
+        return part.purl
+    if (key_of(part.name), part.version) in hashes:
+        return f"pkg:pypi/{key_of(part.name)}@{part.version}"
+    address = urlsplit(part.source)
+    owner_and_name = address.path.strip("/").removesuffix(".git").split("/")
+    kind = "generic"
+    name = slug(part.name)
+    if address.hostname == "github.com" and len(owner_and_name) == 2:
+        kind, name = "github", "/".join(owner_and_name).lower()
+    return f"pkg:{kind}/{name}@{part.version}" if part.version else f"pkg:{kind}/{name}"
+
+
+def _component(
+    part: Part, hashes: Mapping[tuple[str, str], Sequence[str]], own: Sequence[str]
+) -> dict[str, Any]:
+    known = hashes.get((key_of(part.name), part.version), ())
+    named = purl(part, hashes)
+    component: dict[str, Any] = {
+        "type": "library",
+        "bom-ref": f"{slug(part.name)}@{part.version}",
+        "name": part.name,
+        "purl": named,
+        "licenses": _licences(part.licence),
+    }
+    if part.version:
+        component["version"] = part.version
+    sources = [{"type": "vcs", "url": part.source}] if part.source else []
+    if references := [*sources, *({"type": "bom", "url": it} for it in own)]:
+        component["externalReferences"] = references
+    if len(known) == 1:
+        component["hashes"] = [{"alg": "SHA-256", "content": known[0]}]
+    elif known:
+        # The lock has a hash for each system's file, and one of them was installed.
+        component["properties"] = [
+            {"name": "hearth:locked:sha256", "value": it} for it in sorted(known)
+        ]
+    return component
+
+
+def _licences(expression: str) -> list[dict[str, Any]]:
+    """Write a licence as CycloneDX wants it: by its id, or as an expression."""
+    if re.search(r" (AND|OR|WITH) |LicenseRef-", expression):
+        return [{"expression": expression}]
+    return [{"license": {"id": expression}}]
+
+
+def _roots(named: Mapping[str, Part], refs: Mapping[str, str]) -> Iterable[str]:
+    """Find what Hearth uses itself: what it asks for, and what nothing else in it needs."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        asked = tomllib.load(file)["project"]["dependencies"]
+    own = {key_of(re.split(r"[^\w.-]", it)[0]) for it in asked}
+    needed = {key_of(it) for part in named.values() for it in part.needs}
+    return {refs[key] for key in refs if key in own or key not in needed}
+
+
+def _refs(needs: Iterable[str], refs: Mapping[str, str]) -> Iterator[str]:
+    for name in needs:
+        if key_of(name) in refs:
+            yield refs[key_of(name)]
