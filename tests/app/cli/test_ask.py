@@ -286,13 +286,13 @@ def test_a_picture_goes_with_the_question(
     assert [it["origin"] for it in said["sources"]] == ["picture"]
 
 
-def test_a_model_without_a_projector_is_not_asked_about_a_picture(
+def test_the_guide_is_not_asked_about_a_picture(
     hearth: Hearth, engine: ScriptedEngine, photo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert hearth("ask", "What is it?", "--image", str(photo), "--json") == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "media"
-    assert "it would need a projector" in error["why"]
+    assert "reads nothing but text" in error["why"]
     assert engine.requests == []
 
 

@@ -77,6 +77,7 @@ def put_on(house: House, view: View) -> None:
     """Give the window a theme, a zoom and a size; where it is narrow the sidebar is put away."""
     contrast = "high" if view.high else "usual"
     house.set(theme=view.theme, contrast=contrast, zoom=view.zoom)
-    house.window.set_sidebar(view.size != NARROW)
     house.window.resize(*view.size)
+    settle()
+    house.window.set_sidebar(view.size != NARROW)
     settle()
