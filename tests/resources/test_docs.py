@@ -36,8 +36,8 @@ _CALL = re.compile(
 """At the beginning of a line, or behind another command that it reads from."""
 _PYTEST = {"--cov"}
 """Options behind `run.py test` that are pytest's."""
-_MADE = {"tests/app/core", "engines/llamacpp/packs"}
-"""Examples of arguments and a folder for data, and not places to go to."""
+_MADE = {"tests/app/core", "engines/llamacpp/packs", "installers/dist"}
+"""Examples of arguments, and folders for data and for what is built: not places to go to."""
 
 
 def text_of(path: Path) -> str:
