@@ -101,8 +101,10 @@ LIBRARIES = (
 
 _OURS = re.compile(r"LICENSE|(?:app|engines|resources)/.*")
 _OF_PYTHON = re.compile(
-    r"_sysconfigdata_[^/]*|base_library\.zip|lib-dynload/.*|libpython3[^/]*|python3[^/]*(?:/.*)?|Python|[^/]+\.pyd"
-    r"|(?:api-ms-win-[^/]*|ucrtbase|vcruntime140[^/]*)\.dll"
+    r"_sysconfigdata_[^/]*|base_library\.zip|lib-dynload/.*|libpython3[^/]*|python3[^/]*(?:/.*)?"
+    r"|Python(?:\.framework/.*)?|[^/]+\.pyd"
+    r"|(?:api-ms-win-[^/]*|ucrtbase|(?:concrt|msvcp|vcruntime)140[^/]*)\.dll",
+    re.IGNORECASE,  # Windows has some of its names in capitals
 )
 _OF_PYINSTALLER = re.compile(r"_pyi_rth_utils/.*|pyi[^/]*\.pyc")
 """Files by their names, where no package has them on its list."""

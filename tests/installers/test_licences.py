@@ -115,6 +115,15 @@ def test_a_file_of_no_part_is_found(bundle: Path) -> None:
     assert list(licences.unknown_files(bundle)) == ["libbanana.so.1"]
 
 
+def test_files_of_python_are_known_by_their_names_on_windows_and_macos(bundle: Path) -> None:
+    framework = bundle / "_internal" / "Python.framework" / "Versions" / "3.11"
+    framework.mkdir(parents=True)
+    (framework / "Python").touch()
+    for name in ("VCRUNTIME140_1.dll", "MSVCP140.dll", "python311.dll", "select.pyd"):
+        (bundle / "_internal" / name).touch()
+    assert list(licences.unknown_files(bundle)) == []
+
+
 def test_a_library_of_the_system_is_a_part(bundle: Path) -> None:
     (found,) = licences.libraries_in(bundle)
     assert (found.name, found.licence) == ("zlib", "Zlib")
