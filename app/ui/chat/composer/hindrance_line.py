@@ -59,7 +59,6 @@ class HindranceLine(Panel):
             return
         self._failure = failure
         if self._button is not None:
-            self._row.removeWidget(self._button)
             self._button.hide()
             self._button.deleteLater()
             self._button = None
@@ -82,8 +81,13 @@ class HindranceLine(Panel):
         self._fit()
 
     def _fit(self) -> None:
-        """Leave the reason to the tip where the window is low."""
-        self._why.setVisible(self.window().height() >= scaled(_LEAST))
+        """Where the window is low, leave the reason to the tip, and put the button beside."""
+        low = self.window().height() < scaled(_LEAST)
+        self._why.setVisible(not low)
+        if self._button is not None and low != (self.box.indexOf(self._button) >= 0):
+            before, now = (self._row, self.box) if low else (self.box, self._row)
+            before.removeWidget(self._button)
+            now.insertWidget(now.count() if low else 0, self._button)
 
     def point_out(self) -> None:
         """Give the focus to what mends it, or to the line itself."""

@@ -416,6 +416,19 @@ def test_a_picture_that_the_model_cannot_see_says_so_before_it_is_sent(ui: Ui, p
     assert ui.texts[0] == "What is this?"
 
 
+def test_in_a_low_window_the_button_stands_beside_what_hinders(ui: Ui, photo: Path) -> None:
+    attach(ui, photo)
+    button = ui.find(QAbstractButton, "fixHindrance")
+    what = ui.find(QLabel, "hindranceWhat")
+    assert button.y() > what.y() + what.height()
+    ui.window.resize(1000, 420)
+    ui.presenters.settings.set("zoom", 150)
+    ui.qtbot.waitUntil(lambda: button.x() > what.x() + what.width())
+    assert not ui.has("hindranceWhy")
+    ui.presenters.settings.set("zoom", 100)
+    ui.qtbot.waitUntil(lambda: button.y() > what.y() + what.height())
+
+
 def test_a_picture_shows_itself(ui: Ui, photo: Path) -> None:
     attach(ui, photo)
     small = ui.find(QLabel, "fileThumbnail").pixmap()
