@@ -96,11 +96,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def packages_here() -> Mapping[str, Package]:
     """Return the packages that can be made of a bundle on this system, by the target's name."""
-    if sys.platform == "linux":
-        from installers.linux.packages import PACKAGES
+    from installers.linux.packages import PACKAGES as OF_LINUX
 
-        return PACKAGES
-    return {}
+    return {"linux": OF_LINUX}.get(sys.platform, {})
 
 
 def version() -> str:
