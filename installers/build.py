@@ -97,7 +97,6 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def packages_here() -> Mapping[str, Package]:
     """Return the packages that can be made of a bundle on this system, by the target's name."""
-<<<<<<< HEAD
     if sys.platform == "linux":
         from installers.linux.packages import PACKAGES as OF_LINUX
 
@@ -111,11 +110,6 @@ def packages_here() -> Mapping[str, Package]:
 
         return OF_MACOS
     return {}
-=======
-    from installers.linux.packages import PACKAGES as OF_LINUX
-
-    return {"linux": OF_LINUX}.get(sys.platform, {})
->>>>>>> wt-linux
 
 
 def version() -> str:
