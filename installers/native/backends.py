@@ -19,6 +19,12 @@ USUAL = "metal" if sys.platform == "darwin" else "cpu"
 LEAST_HEADER = 272
 """The VK_HEADER_VERSION from which on Vulkan's headers have all that llama.cpp uses."""
 NO_METAL = "-DHEARTH_NO_METAL=ON"
+MODULES = {
+    "vulkan": ["-DGGML_VULKAN=ON"],
+    "cuda": ["-DGGML_CUDA=ON", "-DGGML_CUDA_NCCL=OFF"],
+}
+"""What makes each module. NCCL is for several cards at once; a CUDA that was built where it is
+would be loaded nowhere else."""
 HERE = Path(__file__).resolve().parent
 COMMON = [
     "-DLLAVA_BUILD=ON",
@@ -134,7 +140,7 @@ def flags(name: str) -> list[str]:
         return []
     if name == "cpu":
         return [NO_METAL]
-    modules = ["-DGGML_BACKEND_DL=ON", f"-DGGML_{name.upper()}=ON"]
+    modules = ["-DGGML_BACKEND_DL=ON", *MODULES[name]]
     if processor() != "avx2":
         modules += ["-DGGML_NATIVE=OFF", "-DGGML_CPU_ALL_VARIANTS=ON"]
     return modules

@@ -257,7 +257,7 @@ def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
 def compile_module(name: str, cards: str, work: Path, llama: Path) -> Path:
     """Compile a module, with what of ggml it is linked to, and nothing else."""
     objects = work / name
-    flags = [*ALONE, f"-DGGML_{name.upper()}=ON", *places(work, vulkan=name == "vulkan")]
+    flags = [*ALONE, *backends.MODULES[name], *places(work, vulkan=name == "vulkan")]
     if sys.platform == "linux":
         flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DCMAKE_MODULE_LINKER_FLAGS=-s"]
     if name == "cuda":
