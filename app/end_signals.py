@@ -35,12 +35,13 @@ class EndSignals:
     def __init__(self, end: Callable[[], object], *, wakes: bool = _WAKES) -> None:
         self._end = end
         self._wakes = wakes
+        self._asked = False  # by a signal that could not wake Qt
         self._before: dict[int, Any] = {}
         if not wakes:
             self._steps = QTimer()
-            self._steps.timeout.connect(lambda: None)
+            self._steps.timeout.connect(self._step)
             self._steps.start(_STEP_MS)
-            self._handle(lambda *_: end())
+            self._handle(self._note)
             return
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
@@ -54,6 +55,13 @@ class EndSignals:
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, handler)
+
+    def _note(self, *_: object) -> None:
+        self._asked = True
+
+    def _step(self) -> None:
+        if self._asked:
+            self._end()
 
     def _heard(self) -> None:
         os.read(self._read, 64)
