@@ -62,7 +62,7 @@ class Licences:
         raise PartUnknown(
             f"“{name}” is no part of Hearth.",
             "The list of what Hearth is made of does not have this name.",
-            "Look its name up in the list: `hearth about --licences`.",
+            "Look its name up in the list of all licences.",
         )
 
     def text(self, part: Part) -> LicenceText:

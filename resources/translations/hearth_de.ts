@@ -11916,8 +11916,8 @@
     </message>
     <message>
       <location filename="../../app/services/licences.py" />
-      <source>Look its name up in the list: `hearth about --licences`.</source>
-      <translation>Sieh den Namen in der Liste nach: `hearth about --licences`.</translation>
+      <source>Look its name up in the list of all licences.</source>
+      <translation>Sieh den Namen in der Liste aller Lizenzen nach.</translation>
     </message>
     <message>
       <location filename="../../app/services/microphone.py" />

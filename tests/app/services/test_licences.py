@@ -94,7 +94,7 @@ def test_a_package_of_hearth_has_its_own_list(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_no_part_is_refused() -> None:
-    with pytest.raises(PartUnknown, match="hearth about --licences"):
+    with pytest.raises(PartUnknown, match="list of all licences"):
         Licences(LICENCES).part("banana")
 
 
