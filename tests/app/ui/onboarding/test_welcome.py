@@ -10,8 +10,8 @@ from tests.app.ui.conftest import Ui
 
 def test_the_offer_comes_below_the_questions_and_leaves_them_where_they_are(ui: Ui) -> None:
     question = ui.find(QPushButton, "suggestion2")
+    assert not ui.has("offer-default")  # which also lays out what has just been shown
     before = question.mapToGlobal(QPoint())
-    assert not ui.has("offer-default")
     ui.qtbot.waitUntil(lambda: ui.has("offer-default"))
     ui.settle()
     assert question.mapToGlobal(QPoint()) == before
