@@ -43,7 +43,7 @@ def chat_body(
     special: bool = False,
     thinks: bool = False,
     without: Set[str] = frozenset(),
-    holds_calls: bool = False,
+    holds_calls: bool = True,
 ) -> Body:
     """Build the body of POST /v1/chat/completions.
 
@@ -56,16 +56,16 @@ def chat_body(
     if must_call:  # it is a call and no answer that could follow anything
         free = replace(request.sampling, grammar=None, schema=None)
         request = replace(request, sampling=free)
+    held = must_call and kind == "vllm" and (TOOLS in without or not holds_calls)
     body = prompt_body(request, model, kind, messages, without)
-    if must_call and holds_calls and TOOLS in without:
-        without = without - {TOOLS}
-        body[TOOLS] = offered(request.tools)
     body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
     body |= _tool_choice(request, without)
+    if held:
+        body |= _held_call(request)
     habits = HABITS[kind]
     if request.thinking_budget is not None and habits.budget is not None:
         body[habits.budget] = request.thinking_budget
-    if request.sampling.guided and kind == "vllm" and not thinks:
+    if (held or request.sampling.guided) and kind == "vllm" and not thinks:
         # Else a server with a parser of reasoning leaves all free until some has ended.
         body["include_reasoning"] = False
     if (likeliest := request.sampling.logprobs) is not None:
@@ -205,6 +205,36 @@ def _tool_choice(request: ChatRequest, without: Set[str]) -> Body:
     if not request.parallel_tools:
         told["parallel_tool_calls"] = False
     return told
+
+
+def _held_call(request: ChatRequest) -> Body:
+    """Hold vLLM to a call in a form that stays text, where none of its parsers does.
+
+    Source: vLLM 0.32's `StructuredOutputsParams`, and XGrammar 0.2's structural tags.
+    """
+    tags = [
+        {
+            "type": "tag",
+            "begin": f'{HERMES.begins[0]}\n{{"name": {json.dumps(tool.name)}, "arguments": ',
+            "content": {
+                "type": "json_schema",
+                "json_schema": dict(tool.parameters),
+                "max_whitespace_cnt": 1,  # else small models write blank lines until the end
+            },
+            "end": f"}}\n{HERMES.ends}",
+        }
+        for tool in request.tools
+        if request.only_tool in (None, "", tool.name)
+    ]
+    calls = {
+        "type": "tags_with_separator",
+        "tags": tags,
+        "separator": "\n",
+        "at_least_one": True,
+        "stop_after_first": True,  # else a small model writes calls until the end
+    }
+    told = json.dumps({"type": "structural_tag", "format": calls}, ensure_ascii=False)
+    return {"structured_outputs": {"structural_tag": told}}
 
 
 def _message(message: Message, habits: Habits) -> Body:

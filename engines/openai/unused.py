@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Final
 
-from engines.openai.kinds import HABITS, TOOLS, Habits
+from engines.openai.kinds import HABITS, TOOLS
 from engines.openai.values import ServerKind
 from engines.types import ChatRequest, Sampling
 
@@ -28,14 +28,15 @@ def unused(
         notes.append("This server cannot limit how long a model thinks.")
     if request.thinking is not None and not habits.template:
         notes.append("With this server, thinking cannot be switched on or off from here.")
-    return (*notes, *_tools(request, habits, without))
+    return (*notes, *_tools(request, kind, without))
 
 
-def _tools(request: ChatRequest, habits: Habits, without: Set[str]) -> Iterator[str]:
+def _tools(request: ChatRequest, kind: ServerKind, without: Set[str]) -> Iterator[str]:
     """List what of the choice of tools this server leaves to the model."""
-    if not request.tools:
-        return
-    if request.tool_choice == "required" and (TOOLS in without or not habits.tool_choice):
+    must_call = request.tool_choice == "required"
+    if not request.tools or (must_call and kind == "vllm" and TOOLS in without):
+        return  # vLLM is held to the form of a call then, and to one of them
+    if must_call and (TOOLS in without or not HABITS[kind].tool_choice):
         yield "This server cannot make the model ask for a tool."
     if not request.parallel_tools and {TOOLS, "parallel_tool_calls"} & without:
         yield "This server may ask for several tools at once."

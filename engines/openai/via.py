@@ -74,7 +74,7 @@ class Via:
     draft that nobody has sent goes to it then. drafts: it drafts tokens ahead.
     thinking, thinks: as in `LoadedModel`. without: fields that this server must not be sent.
     special: its model's markers of reasoning may be tokens that it leaves out unless it is asked.
-    holds_calls: where it takes no tools, it holds an answer to a call that has to be all the same.
+    holds_calls: a model that has to call a tool cannot answer without, if the server takes tools.
     """
 
     client: OpenAiClient
@@ -90,7 +90,7 @@ class Via:
     thinks: bool = False
     without: frozenset[str] = frozenset()
     special: bool = False
-    holds_calls: bool = False
+    holds_calls: bool = True
     gauge: Gauge = field(default_factory=Gauge)
 
     def expects(self, thinking: bool | None) -> bool:

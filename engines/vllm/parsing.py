@@ -32,6 +32,11 @@ Both begin in the answer, so that one without reasoning stays an answer; the par
 begin in the reasoning, and those markers are text that Hearth reads itself. Calls are read by vLLM
 wherever it knows their format: without a parser it takes no tools at all."""
 
+_FREE: Final = {"gemma4", "minimax_m3", "muse_glimmer"}
+"""Parsers whose model may answer without a call, though `tool_choice` says that it has to make one.
+
+Source: vLLM 0.32, `supports_required_and_named` without a `structural_tag_model`."""
+
 
 @dataclass(frozen=True)
 class Parsing:
@@ -44,6 +49,11 @@ class Parsing:
     special: bool = False
     budget: bool = False
     tools: bool = False
+
+    @property
+    def holds_calls(self) -> bool:
+        """Whether vLLM holds the model to a call where it has to make one."""
+        return not _FREE & {*self.words}
 
 
 def parsing_of(folder: Path) -> Parsing:

@@ -171,10 +171,10 @@ class Running:
             thinking=switch.kind,
             thinks=switch.thinks,
             special=parsing.special,
+            holds_calls=parsing.holds_calls,
             without=frozenset(
                 ([] if parsing.budget else [BUDGET]) + ([] if parsing.tools else [TOOLS])
             ),
-            holds_calls=True,  # vLLM needs no parser for that
         )
 
     def learn(self, tokens: int, tok_s: float) -> None:

@@ -149,7 +149,8 @@ def test_words_tell_of_tools_where_a_server_takes_none(
     answer = stream(chunk({"content": written}), chunk({}, "stop"), DONE)
     server.script(CHAT, refusal(400, said), answer)
     events = run(talking(tool_choice="required"), reach(server))
-    body = server.chats()[1]
+    sent, body = server.chats()
+    assert "tools" in sent
     assert not {"tools", "tool_choice"} & body.keys()
     roles = [it["role"] for it in body["messages"]]
     assert roles == ["system", "user", "assistant", "user"]
@@ -159,7 +160,9 @@ def test_words_tell_of_tools_where_a_server_takes_none(
     assert -1 not in places
     assert [it.name for it in events if isinstance(it, ToolCall)] == ["clock"]
     assert not [it for it in events if isinstance(it, TextDelta)]
-    assert "cannot make the model" in " ".join(done_of(events).notes)
+    notes = " ".join(done_of(events).notes)
+    assert ("cannot make the model" in notes) == ("structured_outputs" not in body)
+    assert ("structured_outputs" in body) == (kind == "vllm")
 
 
 def test_what_may_be_no_call_is_text(serve: Serve, reach: Reach) -> None:
@@ -177,23 +180,35 @@ def test_calls_count_where_a_chat_is_measured(serve: Serve, reach: Reach) -> Non
     assert via.gauge.guess(talk) > via.gauge.guess(TALK) + 500
 
 
-def test_vllm_holds_a_call_that_has_to_be_without_a_parser_of_its_form(
-    serve: Serve, reach: Reach
+@pytest.mark.parametrize("without", [frozenset[str](), frozenset({"tools"})])
+def test_vllm_is_held_to_a_call_where_its_parser_does_not_see_to_it(
+    without: frozenset[str], serve: Serve, reach: Reach
 ) -> None:
-    """The template may know no tools, so they are told in words as well."""
     server = serve("vllm")
-    call = {"index": 0, "id": "a", "function": {"name": "clock", "arguments": "{}"}}
-    server.script(CHAT, stream(chunk({"tool_calls": [call]}), chunk({}, "tool_calls"), DONE))
-    way = reach(server, without=frozenset({"tools"}), holds_calls=True)
+    written = '<tool_call>\n{"name": "clock", "arguments": {"town": "Ulm"}}\n</tool_call>'
+    server.script(CHAT, stream(chunk({"content": written}), chunk({}, "stop"), DONE))
+    way = reach(server, without=without, holds_calls=False)
     guided = replace(ask("?").sampling, schema='{"type": "object"}')
-    asked = replace(ask("How late is it?", tools=(CLOCK,)), tool_choice="required", sampling=guided)
-    events = run(replace(asked, only_tool="clock"), way)
-    assert [it for it in events if isinstance(it, ToolCall)] == [ToolCall("clock", "{}", "a")]
+    bell = replace(CLOCK, name="bell")
+    asked = replace(ask("How late?", tools=(bell, CLOCK)), tool_choice="required", sampling=guided)
+    events = run(replace(asked, only_tool="clock", parallel_tools=False), way)
+    assert [it.name for it in events if isinstance(it, ToolCall)] == ["clock"]
+    assert done_of(events).finish_reason == "tool"
+    assert not done_of(events).notes
     (sent,) = server.chats()
-    assert [it["function"]["name"] for it in sent["tools"]] == ["clock"]
-    assert sent["tool_choice"] == {"type": "function", "function": {"name": "clock"}}
-    assert "clock" in sent["messages"][0]["content"]
-    assert "structured_outputs" not in sent, "a call follows its tool, and nothing else"
+    if without:
+        assert not {"tools", "tool_choice", "parallel_tool_calls"} & sent.keys()
+    told = sent["messages"][0]["content"] if without else sent["tools"]
+    assert "clock" in json.dumps(told)
+    form = json.loads(sent["structured_outputs"].pop("structural_tag"))["format"]
+    assert not sent["structured_outputs"], "a call follows its tool, and nothing else"
+    assert form["at_least_one"]
+    assert form["stop_after_first"]
+    (tag,) = form["tags"]
+    assert tag["content"]["json_schema"] == CLOCK.parameters
+    begin, end = (json.dumps({"name": "clock"})[:-1], "}\n</tool_call>")
+    assert tag["begin"].startswith(f"<tool_call>\n{begin}, ")
+    assert tag["end"] == end
 
 
 def test_where_a_call_may_be_it_is_asked_for_in_words_alone(serve: Serve, reach: Reach) -> None:
