@@ -11,7 +11,6 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import anthropic
 import httpx2
 import openai
+import psutil
 import pytest
 
 from app.core.network.serving import LOOPBACK, Address, ServeOptions
@@ -54,6 +54,8 @@ def hearth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     home = os.environ.get("HEARTH_VLLM_HOME", "")
     if not home:
         pytest.skip("HEARTH_VLLM_HOME names no installed vLLM")
+    threads = {*threading.enumerate()}
+    processes = {*psutil.Process().children(recursive=True)}
     root = tmp_path_factory.mktemp("data")
     (root / "engines").mkdir()
     (root / "engines" / "vllm").symlink_to(Path(home), target_is_directory=True)
@@ -62,13 +64,16 @@ def hearth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         app.settings.write(settings.changed("mtp", "off"))
         app.library.add(TARGET)
         app.server.start(ServeOptions(Address(LOOPBACK, 0)))
-        # What a test starts it has to end: the worker and the server's threads are there before.
-        body = {"model": model_of(app), "messages": USER, "max_tokens": 8}
-        assert post(app, "/v1/chat/completions", body).status_code == 200
-        with ThreadPoolExecutor(8) as threads:
-            asked = [threads.submit(post, app, "/v1/chat/completions", body) for _ in range(8)]
-            assert {it.result().status_code for it in asked} == {200}
         yield app
+    for thread in {*threading.enumerate()} - threads:
+        thread.join(30)
+    assert {*threading.enumerate()} <= threads
+    assert {*psutil.Process().children(recursive=True)} <= processes
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> None:
+    """Let the server's threads and the worker stay from test to test: `hearth` ends them."""
 
 
 def model_of(app: App) -> str:
