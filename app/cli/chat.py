@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import select
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO, cast
@@ -81,9 +81,9 @@ class Conversation:
         line = line.strip()
         if not line:
             return
-        word, _, rest = line.partition(" ")
+        word, *rest = line.split(maxsplit=1)
         if word in self.commands:
-            self.commands[word][1](rest.strip())
+            self.commands[word][1]("".join(rest))
         elif word.startswith("/") and "/" not in word[1:]:
             self.out.note(f"There is no command {word}. /help shows all of them.")
         else:
@@ -296,17 +296,13 @@ def chat(app: App, options: AnswerOptions, out: Output) -> int:
 
 
 def _by_hand(conversation: Conversation) -> int:
-    try:
-        # Line editing and a history of lines for input(), where Python was built with it.
-        import readline  # noqa: F401
-    except ImportError:
-        conversation.out.note("This Python has no line editing.")
+    asked = _line_reader([*conversation.commands])
     if (conversation.model or conversation.app.settings.read().model) == STARTER:
         conversation.out.note(GUIDE_NOTE)
     conversation.out.note("/help lists the commands, Ctrl-D ends the chat.")
     while True:
         try:
-            conversation.say(_asked())
+            conversation.say(asked())
         except (EOFError, _Leave):
             conversation.out.line("")
             return 0
@@ -318,10 +314,26 @@ def _by_hand(conversation: Conversation) -> int:
             conversation.out.error(error)
 
 
-def _asked() -> str:
-    """Read a line that somebody types. Where the output is no terminal, Python does not edit it."""
-    if sys.stdout.isatty():
-        return input("> ")
+def _line_reader(commands: Sequence[str]) -> Callable[[], str]:
+    """Return what reads a typed line, with a history, completed commands and pasted lines as one.
+
+    Where the output is no terminal, nothing is edited.
+    """
+    if not sys.stdout.isatty():
+        return _plain_line
+    # Read by this command alone, and a tenth of a second to import.
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import WordCompleter
+
+    completer = WordCompleter(commands, sentence=True)
+    session: PromptSession[str] = PromptSession(
+        "> ", completer=completer, complete_while_typing=False
+    )
+    # Ctrl-C is a key while a line is edited; the signal stays with whoever handles it otherwise.
+    return lambda: session.prompt(handle_sigint=False)
+
+
+def _plain_line() -> str:
     streams.say("> ", end="")
     return input("")
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import select
+import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +99,48 @@ def test_a_command_that_fails_does_not_end_what_is_piped_in(
     assert hearth("chat") == 1, "what failed shows in the status"
     assert "There is no model “nowhere”." in capsys.readouterr().err
     assert len(engine.requests) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of this kind is not there on Windows")
+def test_a_typed_line_is_edited_recalled_and_completed(data_dir: Path) -> None:
+    """At a real terminal: arrows, the history, Tab, lines that are pasted, Ctrl-C and Ctrl-D."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "app", "--data-dir", str(data_dir), "chat"]
+    environment = os.environ | {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    shown = bytearray()
+
+    ready = b"\x1b[?2004h"  # for what is pasted, so also for what is typed
+
+    def type_until(keys: bytes, *wanted: bytes) -> None:
+        del shown[:]
+        os.write(ours, keys)
+        until = time.monotonic() + 60
+        for words in wanted:
+            while words not in shown and time.monotonic() < until:
+                if select.select([ours], [], [], 0.1)[0]:
+                    shown.extend(os.read(ours, 65536))
+            assert words in shown, shown.decode()
+            del shown[: shown.index(words)]
+
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+    ) as program:
+        os.close(theirs)
+        try:
+            type_until(b"", ready)
+            left, up = b"\x1b[D", b"\x1b[A"
+            type_until(b"/thnk off" + left * 6 + b"i\r", b"Thinking is off", ready)
+            type_until(up + b"\r", b"Thinking is off", ready)
+            type_until(b"/he\t", b"/help")
+            type_until(b"\r", b"show these commands", ready)
+            pasted = b"\x1b[200~/nothing\nof the kind\x1b[201~"
+            type_until(pasted + b"\r", b"no command /nothing", ready)
+            type_until(b"half a li\x03", ready)
+            type_until(b"/mtp off\r", b"MTP is set to off", ready)
+            os.write(ours, b"\x04")
+            assert program.wait(60) == 0
+        finally:
+            program.kill()
+            os.close(ours)
