@@ -1,7 +1,8 @@
 """The process that tries a device: a small model writes on it, and on the processor. See `trial`.
 
-Its last line on standard output is the result: both texts and, where they differ, how far the two
-tokens are apart on the processor, in standard deviations of all logits there. Or an error's parts.
+It says the processor's text before it comes to the device. Its last line on standard output is the
+result: both texts and, where they differ, how far the two tokens are apart on the processor, in
+standard deviations of all logits there. Or an error's parts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineError
-from engines.helper.child import begin
+from engines.helper.child import Say, begin
 from engines.llamacpp.loaded import prepare_loaded
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import open_model
@@ -36,11 +37,12 @@ TOKENS: Final = 48
 _QUESTION: Final = "What is a token, and what is a context?"
 
 
-def tried(device: str, path: Path) -> dict[str, object]:
-    """Try a device; returns the result. Raises EngineError, or does not come back."""
+def try_out(device: str, path: Path, say: Say) -> None:
+    """Try a device, and say the result. Raises EngineError, or does not come back."""
     native = load_native()
     plan = LoadPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
     words, expected, rows = _write(native, plan)
+    say({"expected": words})
     text, said, _ = _write(native, replace(plan, gpu_layers=-1, devices=(device,)))
     gap = None
     pairs = enumerate(zip_longest(expected, said, fillvalue=-1))
@@ -48,7 +50,7 @@ def tried(device: str, path: Path) -> dict[str, object]:
     if at is not None and at < min(len(expected), len(said)):
         row = rows[at]
         gap = float((row[expected[at]] - row[said[at]]) / row.std())
-    return {"expected": words, "text": text, "gap": gap}
+    say({"expected": words, "text": text, "gap": gap})
 
 
 def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
@@ -89,7 +91,7 @@ def main(arguments: list[str]) -> None:
     say = begin()
     asked = json.loads(arguments[0])
     try:
-        say(tried(asked["device"], Path(asked["model"])))
+        try_out(asked["device"], Path(asked["model"]), say)
     except EngineError as error:
         say(verdict_of(error))
 

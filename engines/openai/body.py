@@ -215,16 +215,16 @@ def _held_call(request: ChatRequest) -> Body:
     tags = [
         {
             "type": "tag",
-            "begin": f'{HERMES.begins[0]}\n{{"name": {json.dumps(tool.name)}, "arguments": ',
+            "begin": HERMES.begins[0] + '\n{"name": ' + json.dumps(tool.name) + ', "arguments": ',
             "content": {
                 "type": "json_schema",
                 "json_schema": dict(tool.parameters),
                 "max_whitespace_cnt": 1,  # else small models write blank lines until the end
             },
-            "end": f"}}\n{HERMES.ends}",
+            "end": "}\n" + HERMES.ends,
         }
         for tool in request.tools
-        if request.only_tool in (None, "", tool.name)
+        if request.only_tool in ("", tool.name)
     ]
     calls = {
         "type": "tags_with_separator",

@@ -14400,6 +14400,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
+      <source>The test ended with code {0} before it came to the card: llama.cpp does not run as it was built.</source>
+      <translation>Der Test endete mit Code {0}, bevor die Karte an der Reihe war: So, wie llama.cpp gebaut ist, läuft es nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
       <source>It gives wrong results: “{0}” where the processor says “{1}”.</source>
       <translation>Es rechnet falsch: „{0}“, wo der Prozessor „{1}“ sagt.</translation>
     </message>

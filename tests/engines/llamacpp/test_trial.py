@@ -54,7 +54,11 @@ class TestVerdicts:
 
     @pytest.mark.skipif(os.name == "nt", reason="signals")
     def test_a_crash(self) -> None:
-        assert "ended with code -11" in why(DIES)
+        before = why(DIES)
+        assert "ended with code -11 before it came to the card" in before
+        assert "driver" not in before
+        on_card = why(f'print(\'{{"expected": "Hello"}}\', flush=True); {DIES}')
+        assert on_card == "The test ended with code -11: the driver is faulty."
 
     def test_a_hang(self) -> None:
         assert "did not finish" in why(HANGS, limit_s=0.5)
