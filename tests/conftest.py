@@ -68,6 +68,11 @@ def _refuse_outside_connections(event: str, args: tuple[Any, ...]) -> None:
 sys.addaudithook(_refuse_outside_connections)
 
 
+def pytest_collection_finish() -> None:
+    """What is imported and collected by now stays: Python need not look through it for garbage."""
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder that Hearth takes for the user's in this test; it does not exist yet."""
@@ -87,14 +92,6 @@ def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
     return PatientBot(request)
 
 
-@pytest.fixture(scope="module")
-def set_aside() -> Iterator[None]:
-    """What Python holds at the start of a module is not looked through after each of its tests."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 @pytest.fixture(autouse=True)
 def no_secrets() -> Iterator[None]:
     """What a test gives as a key is a word of another one's texts."""
@@ -112,7 +109,6 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
         "processes": _processes,
     }
     if uses_qt:
-        request.getfixturevalue("set_aside")
         checks |= {"windows": _windows, "timers": _running_timers}
     before = {kind: find() for kind, find in checks.items()}
     yield
@@ -202,10 +198,6 @@ def _windows() -> set[Any]:
 
 def _running_timers() -> set[Any]:
     from PySide6.QtCore import QTimer
-    from shiboken6 import isValid
+    from shiboken6 import getAllValidWrappers
 
-    return {
-        thing
-        for thing in gc.get_objects()
-        if type(thing) is QTimer and isValid(thing) and thing.isActive()
-    }
+    return {it for it in getAllValidWrappers() if type(it) is QTimer and it.isActive()}

@@ -69,6 +69,7 @@ class ServingHelper:
                     too_much = self.resident_bytes() > memory_bytes
                 else:
                     if not piece:
+                        self._pieces.put(piece)  # the end is the end for whoever asks next, too
                         break
                     parts.append(piece)
                     out_bytes -= len(piece)

@@ -24,7 +24,7 @@ from app.ui.look.appearance import Appearance
 from tests.e2e.looks import rules
 from tests.e2e.looks.house import House, opened, settle
 from tests.e2e.looks.pages import PAGES, Page
-from tests.e2e.looks.views import NARROW, VIEWS, WIDE, View, take
+from tests.e2e.looks.views import NARROW, VIEWS, WIDE, View, go_back, take
 from tests.e2e.looks.visit import FONTS, LANGUAGES, visit
 
 ORDINARY = tuple(view for view in VIEWS if not view.high)
@@ -41,10 +41,7 @@ def complaints(house: House, page: Page, view: View, following: Page | None) -> 
     if view.size == NARROW and shown is house.window and not page.grows:
         wider = shown.width() - NARROW[0]
         found += [f"the window grew by {wider} pixels"] if wider > 0 else []
-    if following is None or not page.dialog or following.dialog != page.dialog:
-        house.tidy()
-        page.leave(house)
-        settle()
+    go_back(house, page, following)
     return [f"{page.name}, {view.name}: {complaint}" for complaint in found]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ class Tokens:
         return len(self.types)
 
 
+@cache
 def starter_tokens(count: int = 0) -> Tokens:
     """The starter's tokenizer, with made words at its end until there are `count` tokens."""
     fields = gguf.GGUFReader(STARTER).fields

@@ -40,12 +40,12 @@ VIEWS: Final = (
 )
 """In an order that changes the theme or the contrast, one at a time, as seldom as can be."""
 
-SMALL: Final = tuple(
-    View(theme, False, size, zoom)
-    for size, zoom in (((800, 560), 100), ((1000, 640), 150), ((1000, 640), 200))
-    for theme in ("light", "dark")
+SMALL: Final = (
+    View("light", False, (800, 560)),
+    View("dark", False, (1000, 640), 150),
+    View("light", False, (1000, 640), 200),
 )
-"""The smallest windows in which every page holds."""
+"""The smallest windows in which every page holds; where things lie, a theme changes nothing."""
 
 IN_README: Final = {
     f"{theme}-{name}": (page, View(theme, False, WIDE))
@@ -71,6 +71,14 @@ def take(house: House, page: Page, view: View) -> QWidget:
     shown = page.show(house)
     come_to_rest(shown)
     return shown
+
+
+def go_back(house: House, page: Page, following: Page | None) -> None:
+    """Leave a page as it was found; a dialog that the next one is in, too, stays open."""
+    if following is None or not page.dialog or following.dialog != page.dialog:
+        house.tidy()
+        page.leave(house)
+        settle()
 
 
 def put_on(house: House, view: View) -> None:

@@ -1,7 +1,7 @@
 """Visits every page in the smallest windows it has to hold in: `python -m tests.e2e.looks.visit`.
 
-Every page, dialog, menu and card, in both languages and both themes, in the shipped font and in
-DejaVu; what is cut, lies over something else or is outside is named.
+Every page, dialog, menu and card, in both languages, in the shipped font and in DejaVu; what is
+cut, lies over something else or is outside is named.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 from unittest.mock import patch
@@ -19,9 +20,9 @@ from PySide6.QtWidgets import QApplication
 from app.ui.look import fonts
 from app.ui.look.language import speak
 from tests.e2e.looks import rules
-from tests.e2e.looks.house import House, come_to_rest, opened, settle
+from tests.e2e.looks.house import House, come_to_rest, opened
 from tests.e2e.looks.pages import PAGES, Page
-from tests.e2e.looks.views import SMALL, View, take
+from tests.e2e.looks.views import SMALL, View, go_back, take
 
 LANGUAGES: Final = ("english", "deutsch")
 FONTS: Final = {"shipped": (fonts.TEXT, fonts.CODE), "DejaVu": ("DejaVu Sans", "DejaVu Sans Mono")}
@@ -36,15 +37,15 @@ def visit(app: QApplication, data: Path, language: str, font: str) -> Iterator[s
             for full in (False, True):
                 with opened(app, data / str(full), full=full) as house:
                     for view in SMALL:
-                        for page in PAGES:
-                            if page.full is full:
-                                yield from complaints(house, page, view)
+                        pages = [page for page in PAGES if page.full is full]
+                        for page, following in zip_longest(pages, pages[1:]):
+                            yield from complaints(house, page, view, following)
     finally:
         speak(app, "english")
 
 
-def complaints(house: House, page: Page, view: View) -> Iterator[str]:
-    """Show a page as on a screen that is no larger than the view."""
+def complaints(house: House, page: Page, view: View, following: Page | None) -> Iterator[str]:
+    """Show a page as on a screen that is no larger than the view, and go back from it."""
     shown = take(house, page, view)
     most = QSize(*view.size)
     floats = shown.windowType() == Qt.WindowType.Popup  # whose height the screen has decided
@@ -54,9 +55,7 @@ def complaints(house: House, page: Page, view: View) -> Iterator[str]:
     found = list(rules.misplaced(rules.Shown.of(shown)))
     if shown.width() > most.width() or (not floats and shown.height() > most.height()):
         found.append(f"{shown.objectName()} takes {shown.width()} x {shown.height()} pixels")
-    house.tidy()
-    page.leave(house)
-    settle()
+    go_back(house, page, following)
     yield from (f"{page.name}, {view.name}: {complaint}" for complaint in found)
 
 

@@ -95,4 +95,5 @@ def test_a_cancel_ends_the_process(helper: ServingHelper) -> None:
 
 def test_one_that_ended_between_two_orders_answers_none(helper: ServingHelper) -> None:
     ask(helper, "end")
-    assert ask(helper, "one").out == b""
+    ended = ask(helper, "one")
+    assert (ended.out, ended.in_time) == (b"", True)

@@ -84,21 +84,21 @@ ENDINGS: dict[str, Callable[[LlamaCppEngine, ChatRequest], list[Event]]] = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("depth", [1, 3, 8])
 def test_however_an_answer_ends_the_cache_is_as_without_drafts(
-    engine: LlamaCppEngine, ending: str, depth: int
+    engine: LlamaCppEngine, ending: str
 ) -> None:
     answer = ENDINGS[ending]
     without = answer(engine, plain(QUESTION))
     expected = held(engine)
     assert engine._loaded is not None
-    engine._loaded.slots[0].cache.clear()
-    with_drafts = answer(engine, drafting(QUESTION, depth))
-    assert text_of(with_drafts) == text_of(without)
-    assert_as_without(engine, expected)
-    if isinstance(without[-1], Done):
-        one, other = done_of(without), done_of(with_drafts)
-        assert (other.finish_reason, other.usage) == (one.finish_reason, one.usage)
+    for depth in (1, 3, 8):
+        engine._loaded.slots[0].cache.clear()
+        with_drafts = answer(engine, drafting(QUESTION, depth))
+        assert text_of(with_drafts) == text_of(without), depth
+        assert_as_without(engine, expected)
+        if isinstance(without[-1], Done):
+            one, other = done_of(without), done_of(with_drafts)
+            assert (other.finish_reason, other.usage) == (one.finish_reason, one.usage), depth
 
 
 def test_a_second_turn_after_a_rejection_is_the_same(engine: LlamaCppEngine) -> None:

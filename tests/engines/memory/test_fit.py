@@ -239,37 +239,42 @@ def named(values: Values) -> dict[str, object]:
     return {key.replace(".", "__"): value for key, value in values.items()}
 
 
+@pytest.fixture(
+    scope="module",
+    params=[
+        "starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart",
+        "eagle", "dflash", "dflash 2", "dspark", "qwen next",
+    ],
+)  # fmt: skip
+def pair(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path | None]:
+    folder = tmp_path_factory.mktemp("pair")
+    model, drafter = folder / "m.gguf", folder / "d.gguf"
+    match request.param:
+        case "starter":
+            return STARTER, STARTER_DRAFTER
+        case "gemma 4 small":
+            return write_gemma4(model), write_assistant(drafter)
+        case "gemma 4 e2b":
+            write_gemma4(model, Type.Q8_0, **named(GEMMA_E2B))
+            return model, write_assistant(drafter, Type.Q8_0, **named(DRAFTER_E2B))
+        case "qwen 3.5":
+            return write_qwen35(model), None
+        case "qwen apart":
+            return cut_off(write_qwen(folder / "whole.gguf"), model, drafter)
+        case "eagle":
+            return write_qwen(model, drafts=False), write_eagle(drafter)
+        case "dflash" | "dflash 2" | "dspark" as kind:
+            how = {"markov": kind == "dspark", "second": kind == "dflash 2"}
+            return write_qwen(model, drafts=False), write_dflash(drafter, **how)
+        case "qwen next":
+            return write_qwen(model, QWEN_NEXT), None
+    return write_qwen(model), None
+
+
 class TestDrafting:
     """What drafting ahead adds, against what the library says of both its contexts."""
-
-    @pytest.fixture(
-        params=[
-            "starter", "gemma 4 small", "gemma 4 e2b", "qwen 3.5", "made qwen", "qwen apart",
-            "eagle", "dflash", "dflash 2", "dspark", "qwen next",
-        ]
-    )  # fmt: skip
-    def pair(self, request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path | None]:
-        model, drafter = tmp_path / "m.gguf", tmp_path / "d.gguf"
-        match request.param:
-            case "starter":
-                return STARTER, STARTER_DRAFTER
-            case "gemma 4 small":
-                return write_gemma4(model), write_assistant(drafter)
-            case "gemma 4 e2b":
-                write_gemma4(model, Type.Q8_0, **named(GEMMA_E2B))
-                return model, write_assistant(drafter, Type.Q8_0, **named(DRAFTER_E2B))
-            case "qwen 3.5":
-                return write_qwen35(model), None
-            case "qwen apart":
-                return cut_off(write_qwen(tmp_path / "whole.gguf"), model, drafter)
-            case "eagle":
-                return write_qwen(model, drafts=False), write_eagle(drafter)
-            case "dflash" | "dflash 2" | "dspark" as kind:
-                how = {"markov": kind == "dspark", "second": kind == "dflash 2"}
-                return write_qwen(model, drafts=False), write_dflash(drafter, **how)
-            case "qwen next":
-                return write_qwen(model, QWEN_NEXT), None
-        return write_qwen(model), None
 
     @pytest.mark.parametrize(("context", "batch"), [(4096, 512), (8192, 512), (2048, 64)])
     @pytest.mark.parametrize("depth", [1, 4, 8])

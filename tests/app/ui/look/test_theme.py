@@ -84,7 +84,7 @@ def test_edges_and_pictures_have_enough_contrast(theme: Theme) -> None:
 
 
 @every_theme
-def test_what_the_style_sheet_puts_together_can_be_read(theme: Theme) -> None:
+def test_what_the_style_sheet_puts_together_can_be_read(qapp: QApplication, theme: Theme) -> None:
     """Every rule that names both colours, whichever they are."""
     pairs = 0
     for rule in re.findall(r"{([^}]*)}", stylesheet(theme)):
@@ -96,7 +96,17 @@ def test_what_the_style_sheet_puts_together_can_be_read(theme: Theme) -> None:
     assert pairs > 10
 
 
-def test_no_state_changes_the_font() -> None:
+@every_theme
+def test_themes_differ_in_colours_alone(qapp: QApplication, theme: Theme) -> None:
+    """So where a page lies is tried in one of them."""
+    colour = re.compile(r"#[0-9a-f]{6}\b")
+    for zoom in (1.0, 1.5, 2.0):
+        assert colour.sub("", stylesheet(theme, zoom)) == colour.sub("", stylesheet(LIGHT, zoom))
+    values = (value for name, value in vars(theme).items() if name != "dark")
+    assert all(colour.fullmatch(value) for value in values)
+
+
+def test_no_state_changes_the_font(qapp: QApplication) -> None:
     """Qt measures a text without its state: what is bold when chosen would be cut."""
     rules = re.findall(r"([^{}]+){([^}]*)}", stylesheet(LIGHT))
     assert len(rules) > 50
@@ -110,7 +120,7 @@ def test_contrast_is_that_of_the_standard() -> None:
 
 
 @every_theme
-def test_a_theme_is_found_in_its_palette(theme: Theme) -> None:
+def test_a_theme_is_found_in_its_palette(qapp: QApplication, theme: Theme) -> None:
     assert theme_of(palette_of(theme)) == theme
     assert theme.accent in stylesheet(theme)
 
