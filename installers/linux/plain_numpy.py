@@ -37,6 +37,13 @@ _FOR_X86 = (
 """For each x86-64, with more for those with SSE 4.2 and AVX2. Code by Intel that is for AVX-512, or
 sorts millions of numbers, is a third of all."""
 
+_FIRST_GLIBC = "2.2.5" if platform.machine() == "x86_64" else "2.17"
+_OLD_NAMES = "".join(
+    f'__asm__(".symver {name},{name}@GLIBC_{_FIRST_GLIBC}");\n' for name in ("hypot", "hypotf")
+)
+"""Read by the compiler before all else: without it a glibc of 2022 makes numpy ask for one of 2022,
+which the oldest systems that packages are for have not."""
+
 _ENTRY = re.compile(r"^numpy==(?:.*\\\n)*.*$", re.MULTILINE)
 _PLACE = re.compile(rb'("path": )r".*"')
 _FIRST_DAY = "315532800"
@@ -49,13 +56,15 @@ def wheel(work: Path) -> Path:
     Raises BuildError, where the source cannot be had or compiled.
     """
     wanted = "\n".join(_requirements())
-    parts = (sys.version, platform.machine(), wanted, _TOOLS.read_text(encoding="utf-8"))
+    tools = _TOOLS.read_text(encoding="utf-8")
+    parts = (sys.version, platform.machine(), wanted, _OLD_NAMES, tools)
     folder = work / f"numpy-{hashlib.sha256(''.join(parts).encode()).hexdigest()[:16]}"
     if not folder.is_dir():
         begun = folder.with_suffix(".part")
         shutil.rmtree(begun, ignore_errors=True)
         begun.mkdir(parents=True)
         (begun / "numpy.txt").write_text(wanted, encoding="utf-8")
+        (begun / "old_names.h").write_text(_OLD_NAMES, encoding="utf-8")
         _compile(begun)
         _forget_place(next(begun.glob("*.whl")))
         begun.replace(folder)
@@ -67,6 +76,7 @@ def _requirements() -> Iterator[str]:
     settings = [*_WITHOUT_BLAS, *(_FOR_X86 if platform.machine() == "x86_64" else ())]
     # Within the source: files are then named by the same way to them wherever that lies.
     words = ["build-dir=build", "install-args=--tags=runtime,python-runtime"]
+    settings += [f"-D{language}_args=--include=old_names.h" for language in ("c", "cpp")]
     words += [f"setup-args={it}" for it in settings]
     options = " ".join(f"--config-settings={shlex.quote(it)}" for it in words)
     for entry in _ENTRY.findall(_APP.read_text(encoding="utf-8")):
@@ -79,9 +89,12 @@ def _compile(folder: Path) -> None:
     python = str(tools / "bin" / "python")
     pip = [python, "-I", "-m", "pip", "--disable-pip-version-check"]
     get = ["install", "--quiet", "--only-binary=:all:", "--no-deps", "--require-hashes"]
-    make = ["wheel", "--quiet", "--no-binary=:all:", "--no-deps", "--require-hashes"]
+    # What pip has compiled before, with other settings, is in its cache.
+    make = ["wheel", "--quiet", "--no-cache-dir", "--no-binary=:all:", "--no-deps"]
+    make += ["--require-hashes"]
     make += ["--no-build-isolation", "--wheel-dir", str(folder), "-r", str(folder / "numpy.txt")]
     settings = {
+        "CPATH": str(folder),
         "PATH": os.pathsep.join([str(tools / "bin"), os.environ["PATH"]]),
         "PIP_USER": "0",
         "PYTHONHASHSEED": "0",
