@@ -154,15 +154,26 @@ def newest(folder: Path, pattern: str) -> Path | None:
     return max(folder.glob(pattern), key=lambda it: it.stat().st_mtime, default=None)
 
 
-def environment(wheel: Path) -> Path:
+def compiled_wheels(llama: Path | None) -> list[Path]:
+    """Return the wheels that are not those of the locks. llama: the one that is given."""
+    wheels = [llama_wheel(llama)]
+    if sys.platform == "linux":
+        from installers.linux import plain_numpy
+
+        say("Taking a numpy without OpenBLAS, which is compiled the first time")
+        wheels.append(plain_numpy.wheel(WORK))
+    return wheels
+
+
+def environment(wheels: Sequence[Path]) -> Path:
     """Return the Python of the environment that is packed; it is made where it is not there.
 
-    It is made anew where a lock, the wheel or the Python is another one.
+    It is made anew where a lock, the Python, or one of the wheels that were compiled is another.
     """
     folder = WORK / "environment"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     locks = [LOCKS / "app.txt", LOCKS / "package.txt"]
-    parts = [sys.version.encode(), *(it.read_bytes() for it in [*locks, wheel])]
+    parts = [sys.version.encode(), *(it.read_bytes() for it in [*locks, *wheels])]
     known = hashlib.sha256(b"".join(hashlib.sha256(it).digest() for it in parts)).hexdigest()
     stamp = folder / "hearth-made-of"
     if stamp.is_file() and stamp.read_text(encoding="ascii") == known:
@@ -172,7 +183,7 @@ def environment(wheel: Path) -> Path:
     run([sys.executable, "-m", "venv", str(folder)])
     for words in (
         [*_LOCKED, *(word for lock in locks for word in ("-r", str(lock)))],
-        [*_INSTALL, "--no-index", str(wheel)],
+        [*_INSTALL, "--no-index", "--force-reinstall", *map(str, wheels)],
     ):
         run([str(python), "-I", "-m", "pip", *words], PIP_USER="0")
     stamp.write_text(known, encoding="ascii")
@@ -181,7 +192,7 @@ def environment(wheel: Path) -> Path:
 
 def make_bundle(wheel: Path | None) -> None:
     """Make the bundle anew."""
-    python = environment(llama_wheel(wheel))
+    python = environment(compiled_wheels(wheel))
     say("Putting the bundle together")
     shutil.rmtree(BUNDLE.parent, ignore_errors=True)
     run(
@@ -197,6 +208,7 @@ def make_bundle(wheel: Path | None) -> None:
         from installers.linux import icu, libraries
 
         libraries.strip(BUNDLE)
+        libraries.share_xcb(BUNDLE)
         for tables in BUNDLE.glob("_internal/PySide6/Qt/lib/libicudata.so.*"):
             icu.shorten(tables, WORK / "work")
         if missing := libraries.unexpected(BUNDLE):
@@ -205,6 +217,9 @@ def make_bundle(wheel: Path | None) -> None:
                 f"to have: {', '.join(sorted(missing))}. Add them to installers/linux/libraries.py."
             )
     sbom.write(BUNDLE, licences.pack(BUNDLE, python), version(), epoch())
+    for described in BUNDLE.rglob("*.dist-info/METADATA"):
+        # What follows the first empty line is the page of the package's index.
+        described.write_bytes(described.read_bytes().partition(b"\n\n")[0] + b"\n")
     for record in BUNDLE.rglob("*.dist-info/RECORD"):
         record.unlink()  # It has hashes of scripts that name a folder of this computer.
     same_times_and_modes(BUNDLE, epoch())

@@ -1,4 +1,4 @@
-"""Leaves out of ICU's tables what nothing in Hearth asks for: four fifths of 32 MB.
+"""Leaves out of ICU's tables what nothing in Hearth asks for: nine tenths of 32 MB.
 
 Qt sorts words with ICU, and nothing else: it knows languages, currencies, time zones and the ends
 of words from tables of its own. So the rules for sorting stay, for all languages. ICU documents
@@ -11,7 +11,6 @@ its name and of its data, then names and data. Source: ICU's `ucmndata.h` and `u
 
 from __future__ import annotations
 
-import re
 import struct
 import subprocess
 from collections.abc import Mapping
@@ -23,9 +22,11 @@ _ALIGNED = 16
 _PLACE = struct.Struct("<II")
 _COUNT = struct.Struct("<I")
 
-_LOCALE = re.compile(r"[a-z]{2,3}(?:_\w+)?\.res")
-_NAMED = frozenset({"root.res", "en.res", "de.res"})
-_UNUSED = frozenset({"unames.icu"})
+_KEPT = frozenset(
+    "root.res en.res de.res icuver.res keyTypeData.res numberingSystems.res pool.res "
+    "nfkc.nrm".split()
+)
+"""Beside the rules: what names languages and their wishes, and brings letters into one form."""
 
 _SOURCE = """
 .section .note.GNU-stack, "", %progbits
@@ -65,11 +66,7 @@ def shorten(library: Path, work: Path) -> None:
 def is_kept(name: str) -> bool:
     """Tell whether Qt may ask for a table. name: with that of the archive, and a folder."""
     _, *folders, file = name.split("/")
-    if folders:
-        return folders == ["coll"]
-    if file.endswith(".res"):
-        return file in _NAMED or not _LOCALE.fullmatch(file)
-    return file.endswith((".icu", ".nrm")) and file not in _UNUSED
+    return folders == ["coll"] if folders else file in _KEPT
 
 
 def read(library: bytes) -> dict[str, bytes]:

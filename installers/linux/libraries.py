@@ -41,6 +41,7 @@ PACKAGES: Mapping[str, str] = {
     "libwayland-cursor.so.0": "libwayland-cursor0",
     "libwayland-egl.so.1": "libwayland-egl1",
     "libxcb.so.1": "libxcb1",
+    "libzstd.so.1": "libzstd1",
 }
 """The libraries that a bundle may leave to the system, and Debian's packages that have them."""
 
@@ -49,6 +50,7 @@ OPTIONAL = frozenset({"libvulkan.so.1"})
 
 _NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
 _HASHED = re.compile(r"-[0-9a-f]{8}\.")
+_OWN_XCB = re.compile(rb"libxcb-[0-9a-f]{8}\.so\.1[.\d]*(?=\0)")
 
 
 def needed(bundle: Path) -> dict[str, set[str]]:
@@ -86,14 +88,29 @@ def is_elf(path: Path) -> bool:
 
 
 def strip(bundle: Path) -> None:
-    """Take symbols that only debuggers read out of libraries, where that does no harm.
+    """Take what only debuggers read out of libraries, where that does no harm.
 
-    Those that auditwheel has laid out anew are left alone, as strip breaks them: they have a path
-    to libraries beside them, or lie there, with a hash in their names.
+    Those that auditwheel has laid out anew may be broken by strip. They have a path to libraries
+    beside them, of which Pillow's are known to bear it, or lie there, with a hash in their names.
     """
     if (program := shutil.which("strip")) is None:
         return
     for path in sorted(it for it in (bundle / "_internal").rglob("*.so*") if is_elf(it)):
-        laid_out = path.parent.name.endswith(".libs") or b"$ORIGIN" in path.read_bytes()
-        if not laid_out and not _HASHED.search(path.name):
+        beside = path.parent.name.endswith(".libs") or _HASHED.search(path.name)
+        laid_out = path.parent.name != "PIL" and b"$ORIGIN" in path.read_bytes()
+        if not beside and not laid_out:
             subprocess.run([program, "--strip-unneeded", str(path)], check=True)
+
+
+def share_xcb(bundle: Path) -> None:
+    """Have Pillow use the system's libxcb, as Qt does beside it, instead of one of its own.
+
+    That one is there for pictures of the screen, which Hearth takes none of, and brings 2 MB of
+    nothing in a libXau. The name in the library is overwritten by the system's, which is shorter.
+    """
+    for path in bundle.glob("_internal/PIL/_imaging.*.so"):
+        data = path.read_bytes()
+        path.write_bytes(_OWN_XCB.sub(lambda it: b"libxcb.so.1".ljust(len(it[0]), b"\0"), data))
+    for pattern in ("libxcb-*.so.1*", "libXau-*.so.6*"):
+        for path in bundle.glob(f"_internal/pillow.libs/{pattern}"):
+            path.unlink()

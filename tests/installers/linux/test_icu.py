@@ -56,7 +56,7 @@ def test_what_is_no_archive_is_refused(data: bytes) -> None:
         ("root.res", True),
         ("de.res", True),
         ("pool.res", True),
-        ("zoneinfo64.res", True),
+        ("zoneinfo64.res", False),
         ("nfkc.nrm", True),
         ("sv.res", False),
         ("sr_Latn_RS.res", False),
@@ -89,7 +89,7 @@ def test_qts_own_sort_as_before(tmp_path: Path) -> None:
             (data,) = folder.glob("libicudata.so.*")
             before = data.stat().st_size
             icu.shorten(data, tmp_path)
-            assert data.stat().st_size < before / 4
+            assert data.stat().st_size < before / 8
         answers.append(_sorted_by(folder))
     assert answers[0] == answers[1]
     assert answers[0]["sv"][:5] == ["a", "z", "å", "ä", "ö"]

@@ -130,3 +130,18 @@ def test_a_library_that_no_package_has_is_told(bundle: Path) -> None:
     data = (bundle / "_internal/libsmall.so").read_bytes().replace(b"libc.so.6", b"libx.so.6")
     (bundle / "_internal/libsmall.so").write_bytes(data)
     assert libraries.unexpected(bundle) == {"libx.so.6"}
+
+
+def test_pillow_takes_the_systems_libxcb(tmp_path: Path) -> None:
+    inside = tmp_path / "_internal"
+    for folder in ("PIL", "pillow.libs"):
+        (inside / folder).mkdir(parents=True)
+    kept = inside / "pillow.libs" / "libjpeg-6dc8d115.so.62.4.0"
+    for name in (kept.name, "libxcb-9065bb12.so.1.1.0", "libXau-154567c4.so.6.0.0"):
+        (kept.parent / name).touch()
+    module = inside / "PIL" / "_imaging.cpython-311-x86_64-linux-gnu.so"
+    module.write_bytes(b"\0libxcb-9065bb12.so.1.1.0\0libjpeg-6dc8d115.so.62.4.0\0")
+    libraries.share_xcb(tmp_path)
+    named = b"\0libxcb.so.1" + bytes(13) + b"\0libjpeg-6dc8d115.so.62.4.0\0"
+    assert module.read_bytes() == named
+    assert list(kept.parent.iterdir()) == [kept]
