@@ -189,6 +189,7 @@ class ChatFields(SamplingFields):
     logprobs: bool | None = None
     top_logprobs: int | None = Field(None, ge=0, le=MOST_LIKELY)
     tools: list[dict[str, Any]] | None = None
+    functions: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
     response_format: ResponseFormat | None = None
@@ -207,6 +208,13 @@ class CompletionFields(SamplingFields):
 
 def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
     """Read a request for a chat completion. Raises BadRequest, DocumentNotRead, Cancelled."""
+    if fields.functions:
+        raise BadRequest(
+            "“functions” cannot be used.",
+            "Models are told of “tools” only, which OpenAI has had in its place since 2023.",
+            "Send each as a tool: {“type”: “function”, “function”: …}.",
+            "functions",
+        )
     tools, notes = tools_of(fields.tools)
     choice, only, tools = _choice(fields.tool_choice, tools)
     template = fields.chat_template_kwargs or TemplateValues()

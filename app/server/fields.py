@@ -18,7 +18,7 @@ MAX_DEPTH: Final = 64
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)', re.DOTALL)
 """A string, or what is left of a body that ends in one: so no part of it is looked at twice."""
 _BRACKET: Final = re.compile(rb"[\[\]{}]")
-_HALF: Final = re.compile(rb"\\[uU][dD][89a-fA-F]|\xed[\xa0-\xbf]|\x00")
+_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x00")
 """What may be half of a character: spelled out, in bytes, or in an encoding with NULs."""
 
 

@@ -186,10 +186,17 @@ def test_the_tools_that_are_allowed_are_those_that_there_are(served: Served, mod
     for request in served.engine.requests:
         assert [it.name for it in request.tools] == ["there"]
         assert (request.tool_choice, request.only_tool) == (mode, "")
-    chat["tool_choice"]["allowed_tools"]["tools"] = [  # type: ignore[index]
+    chat["tool_choice"]["allowed_tools"]["tools"] = [
         {"type": "function", "function": {"name": "nowhere"}}
     ]
     assert served.post("/v1/chat/completions", chat).status_code == 400
+
+
+def test_functions_of_old_clients_are_not_dropped_silently(served: Served) -> None:
+    body = {"model": "starter", "messages": HI, "functions": [{"name": "w", "parameters": {}}]}
+    refused = served.post("/v1/chat/completions", body)
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "functions")
+    assert served.post("/v1/chat/completions", body | {"functions": []}).status_code == 200
 
 
 def test_several_prompts_are_answered_one_after_the_other(served: Served) -> None:
