@@ -76,13 +76,13 @@ def _beginnings(markers: tuple[str, ...]) -> tuple[int, frozenset[str]]:
 class StopStrings:
     """Ends a text before the first of some strings, however it is cut into pieces.
 
-    Holds back no more than may be the beginning of one of them.
+    Holds back no more than may be the beginning of one of them. hit: the one that was met.
     """
 
     def __init__(self, stops: Sequence[str]) -> None:
         self._stops = tuple(stop for stop in stops if stop)
         self._held = ""
-        self.hit = False
+        self.hit = ""
 
     def feed(self, piece: str) -> str:
         """Take a piece; returns the text that can be shown now, nothing more after a hit."""
@@ -91,12 +91,12 @@ class StopStrings:
         if not self._stops:
             return piece
         text = self._held + piece
-        found = [(at + len(stop), at) for stop in self._stops if (at := text.find(stop)) >= 0]
+        found = [(at + len(stop), at, stop) for stop in self._stops if (at := text.find(stop)) >= 0]
         if found:
-            self.hit = True
-            self._held = ""
             # The one that was complete first, as if the text had come letter by letter.
-            return text[: min(found)[1]]
+            _, at, self.hit = min(found)
+            self._held = ""
+            return text[:at]
         shown = len(text) - held_back(text, self._stops)
         self._held = text[shown:]
         return text[:shown]

@@ -493,7 +493,8 @@ class MtpCheck:
 class Done:
     """The last event of every answer that did not raise.
 
-    notes: what of the request the engine did otherwise, one sentence each.
+    notes: what of the request the engine did otherwise, one sentence each. stop: which of the
+    request's stop strings ended it; "" for none, and where a server does not tell.
     """
 
     finish_reason: FinishReason
@@ -502,6 +503,7 @@ class Done:
     mtp: MtpReport
     seed: int
     notes: tuple[str, ...] = ()
+    stop: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import ipaddress
 import socket
 import ssl
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,10 @@ from app.core.network.serving import LOOPBACK, Address
 
 _BACKLOG: Final = 128
 CONNECTIONS: Final = 128
-"""Connections at a time: macOS lets a program of a window have 256 files open."""
+"""Connections at a time."""
+FILES: Final = 1024
+"""Files that a server may have open: for each connection itself and those of the database, which
+the thread that answers it opens. macOS lets a program have 256 unless it asks for more."""
 
 
 def listen(address: Address) -> socket.socket:
@@ -54,6 +58,19 @@ def listen(address: Address) -> socket.socket:
         made.close()
         raise _not_free(address, error) from error
     return made
+
+
+def allow_files() -> None:
+    """Ask the system for as many open files as a server needs, where it allows fewer."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with suppress(OSError, ValueError):  # macOS may have a lower limit of its own
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def port_of(listening: socket.socket) -> int:

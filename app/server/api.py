@@ -11,15 +11,19 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.chats.answers import Grounded, Ready
 from app.core.metrics.prometheus import CONTENT_TYPE
@@ -56,7 +60,7 @@ STATUS: Final[Mapping[str, int]] = {
         [
             "bad_request", "message_too_long", "context_full", "context", "grammar", "adapter",
             "template", "unsupported", "model_not_chat", "settings", "settings_invalid",
-            "document_not_read", "media", "medium",
+            "document_not_read", "media", "medium", messages.ThreadUnsupported.code,
         ],
         400,
     ),
@@ -96,7 +100,7 @@ ANTHROPIC: Final = WireFormat(
     True,
     b"",
     b'event: ping\ndata: {"type": "ping"}\n\n',
-    lambda status, _code, text, _field: messages.error_body(status, text),
+    lambda status, code, text, _field: messages.error_body(status, code, text),
 )
 
 
@@ -124,6 +128,7 @@ class Api:
         self._uploads = uploads
         self._metrics = metrics
         self._runs = Runs()
+        self._recent = responses.RecentItems()
         post, get = ["POST"], ["GET"]
         self.app = Starlette(
             routes=[
@@ -142,6 +147,7 @@ class Api:
                 Route("/tokenize", self._tokenize, methods=post),
                 Route("/detokenize", self._detokenize, methods=post),
             ],
+            middleware=[Middleware(WithoutSlash)],
             lifespan=self._life,
             exception_handlers={
                 UserError: _refuse,
@@ -197,51 +203,61 @@ class Api:
         asked = await self._taken(request, lambda intake: chat.read_chat(fields, intake))
         if asked is None:
             return _gone()
-        return await self._complete_with(request, fields, asked, "chatcmpl", chat.ChatWriter)
+        return await self._complete_with(request, fields, [asked], "chatcmpl", chat.ChatWriter)
 
     async def _complete(self, request: Request) -> Response:
         fields = check(chat.CompletionFields, read_json(await request.body()))
-        asked = chat.read_text(fields)
+        asked = chat.read_texts(fields)
         return await self._complete_with(request, fields, asked, "cmpl", chat.TextWriter)
 
     async def _complete_with(
         self,
         request: Request,
         fields: chat.SamplingFields,
-        asked: ApiRequest,
+        asked: Sequence[ApiRequest],
         prefix: str,
         kind: type[chat.ChatWriter],
     ) -> Response:
-        head = chat.head(prefix, asked.model)
-        if asked.notes:
-            head["notes"] = list(asked.notes)
-        writers = [kind(head, number) for number in range(asked.count)]
+        head = chat.head(prefix, fields.model)
+        if notes := asked[0].notes:
+            head["notes"] = list(notes)
+        count = asked[0].count
+        writers = [kind(head, number) for number in range(len(asked) * count)]
 
         def usage() -> Iterator[dict[str, Any]]:
             done = [it.done for it in writers if it.done is not None]
             if fields.told_usage:
                 yield {**head, "object": f"{chat.ChatWriter.kind}.chunk", "choices": [],
-                       "usage": chat.usage(done)}  # fmt: skip
+                       "usage": chat.usage(done, count)}  # fmt: skip
 
-        running = self._begin(request, asked)
+        running = self._begin(request, *asked)
         if fields.stream:
             return await self._stream(running, OPENAI, writers, usage)
         if await self._collect(request, running, writers) is None:
             return _gone()
         done = [it.done for it in writers if it.done is not None]
         choices = [it.choice() for it in writers]
-        body = {**head, "object": kind.kind, "choices": choices, "usage": chat.usage(done)}
+        body = {**head, "object": kind.kind, "choices": choices, "usage": chat.usage(done, count)}
         return JSONResponse(body)
 
     async def _respond(self, request: Request) -> Response:
         fields = check(responses.ResponsesFields, read_json(await request.body()))
         names = responses.ToolNames(fields.tools or ())
+        client = access_of(request).client
         asked = await self._taken(
-            request, lambda intake: responses.read_responses(fields, names, intake)
+            request,
+            lambda intake: responses.read_responses(
+                fields, names, intake, partial(self._recent.find, client)
+            ),
         )
         if asked is None:
             return _gone()
-        writer = responses.ResponseWriter(fields, names, asked.model, asked.notes)
+
+        def keep(item: Mapping[str, Any]) -> None:
+            if fields.store:
+                self._recent.keep(client, item)
+
+        writer = responses.ResponseWriter(fields, names, asked.model, asked.notes, keep)
         running = self._begin(request, asked)
         if fields.stream:
             return await self._stream(running, RESPONSES, [writer], failed=writer.fail)
@@ -325,21 +341,29 @@ class Api:
         """Read a request with its files, which takes a while; None where the client has gone."""
         return await self._worked(request, lambda cancel: read(Intake(self._uploads, cancel)))
 
-    def _begin(self, request: Request, asked: ApiRequest) -> RequestWork[tuple[int, Event]]:
-        """Begin an answer on its thread. Raises ServerFull."""
+    def _begin(self, request: Request, *asked: ApiRequest) -> RequestWork[tuple[int, Event]]:
+        """Begin answers on a thread, one prompt after the other. Raises ServerFull."""
         access = access_of(request)
 
-        def work(cancel: CancelToken) -> Iterator[tuple[int, Event]]:
+        def answers(
+            one: ApiRequest, begun: int, cancel: CancelToken
+        ) -> Iterator[tuple[int, Event]]:
             model = ""
-            for number, event in self._service.answer(asked, access, cancel):
+            for number, event in self._service.answer(one, access, cancel):
                 if isinstance(event, Ready):
                     model = event.entry.id
                     continue
                 if isinstance(event, Grounded):
                     continue  # how much of a file there is has no word in these protocols
                 if isinstance(event, Done):
-                    _note_use(request, model, event.usage)
-                yield number, event
+                    _note_use(request, model, event.usage, again=number > 0)
+                yield begun + number, event
+
+        def work(cancel: CancelToken) -> Iterator[tuple[int, Event]]:
+            for at, one in enumerate(asked):
+                yield from answers(one, at * one.count, cancel)
+                if cancel.cancelled:
+                    return
 
         return self._runs.start(work)
 
@@ -425,6 +449,21 @@ async def _items(
             yield item
 
 
+class WithoutSlash:
+    """An ASGI app round another: an address with a slash at its end is the one without.
+
+    Many clients follow no redirect with the body of a request.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
+        await self._app(scope, receive, send)
+
+
 def access_of(request: Request) -> Access:
     """Return what the client of a request may ask for, as the guard has found it."""
     client = getattr(request.state, "client", None)
@@ -433,12 +472,12 @@ def access_of(request: Request) -> Access:
     )
 
 
-def _note_use(request: Request, model: str, usage: Usage) -> None:
-    """Tell the guard what a request took; several answers add up."""
+def _note_use(request: Request, model: str, usage: Usage, *, again: bool = False) -> None:
+    """Tell the guard what a request took; answers add up. again: the prompt is the same."""
     use = getattr(request.state, "use", None)
     if isinstance(use, UseInProgress):
         use.model = model
-        use.prompt_tokens = usage.prompt_tokens
+        use.prompt_tokens += 0 if again else usage.prompt_tokens
         use.completion_tokens += usage.completion_tokens
 
 
@@ -462,10 +501,13 @@ async def _refuse(request: Request, error: Exception) -> Response:
 async def _refuse_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  it is registered for these
     text = {
-        404: "There is nothing at this address.",
-        405: "This address is asked in another way.",
+        404: "There is nothing at this address. Those of the API begin with /v1, once. Give "
+        "OpenAI’s clients the server’s address with /v1 at its end, and Anthropic’s without.",
+        405: "This address is asked in another way. The methods are in the header Allow.",
     }.get(error.status_code, error.detail)
-    return error_response(request.url.path, error.status_code, "not_found", text)
+    told = error_response(request.url.path, error.status_code, "not_found", text)
+    told.headers.update(error.headers or {})
+    return told
 
 
 async def _own_fault(request: Request, error: Exception) -> Response:
@@ -487,6 +529,7 @@ def _model(model: ApiModel) -> dict[str, Any]:
         "id": model.called,
         "object": "model",
         "created": model.created,
+        "created_at": datetime.fromtimestamp(model.created, UTC).isoformat(),
         "owned_by": "hearth",
         "type": "model",
         "display_name": model.called,

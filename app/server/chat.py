@@ -20,6 +20,7 @@ from app.server.parts import content_of
 from app.server.request import (
     ApiRequest,
     BadRequest,
+    allowed_of,
     chosen_tool,
     joined,
     thinking_settings,
@@ -44,6 +45,8 @@ from engines.types import (
 
 MOST_AT_ONCE: Final = 16
 """Answers to one request."""
+MOST_TEXTS: Final = 128
+"""Answers to one request for completions: its prompts, each as often as is asked."""
 MOST_LIKELY: Final = 20
 """Likeliest tokens that are told with each; OpenAI's own limit."""
 FINISHED: Final[Mapping[str, str]] = {
@@ -64,6 +67,11 @@ class Function(Fields):
 
 class Named(Fields):
     name: str
+
+
+class AllowedTools(Fields):
+    mode: str = "auto"
+    tools: list[dict[str, Any]]
 
 
 class CalledFunction(Fields):
@@ -181,6 +189,7 @@ class ChatFields(SamplingFields):
     logprobs: bool | None = None
     top_logprobs: int | None = Field(None, ge=0, le=MOST_LIKELY)
     tools: list[dict[str, Any]] | None = None
+    functions: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
     response_format: ResponseFormat | None = None
@@ -199,8 +208,15 @@ class CompletionFields(SamplingFields):
 
 def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
     """Read a request for a chat completion. Raises BadRequest, DocumentNotRead, Cancelled."""
+    if fields.functions:
+        raise BadRequest(
+            "“functions” cannot be used.",
+            "Models are told of “tools” only, which OpenAI has had in its place since 2023.",
+            "Send each as a tool: {“type”: “function”, “function”: …}.",
+            "functions",
+        )
     tools, notes = tools_of(fields.tools)
-    choice, only = _choice(fields.tool_choice, tools)
+    choice, only, tools = _choice(fields.tool_choice, tools)
     template = fields.chat_template_kwargs or TemplateValues()
     likely = (fields.top_logprobs or 0) if fields.logprobs else None
     return ApiRequest(
@@ -226,18 +242,8 @@ def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
     )
 
 
-def read_text(fields: CompletionFields) -> ApiRequest:
-    """Read a request for a completion of a raw prompt. Raises BadRequest."""
-    prompts = fields.prompt
-    if isinstance(prompts, list) and prompts and isinstance(prompts[0], str | list):
-        if len(prompts) > 1:
-            raise BadRequest(
-                "Several prompts cannot go into one request.",
-                "Each is read and answered for itself.",
-                "Send a request for each.",
-                "prompt",
-            )
-        prompts = prompts[0]
+def read_texts(fields: CompletionFields) -> list[ApiRequest]:
+    """Read a request for completions of raw prompts: one for each. Raises BadRequest."""
     if fields.echo or fields.suffix:
         raise BadRequest(
             "“echo” and “suffix” cannot be used.",
@@ -245,28 +251,41 @@ def read_text(fields: CompletionFields) -> ApiRequest:
             "Leave them out.",
             "echo" if fields.echo else "suffix",
         )
-    prompt = prompts if isinstance(prompts, str) else tuple(_token(it) for it in prompts)
-    return ApiRequest(
-        fields.model,
-        ChatRequest(
-            (),
-            sampling=fields.sampling(None, fields.logprobs),
-            stop=fields.stops(),
-            prompt=prompt,
-        ),
-        fields.settings(fields.max_tokens),
-        seed=fields.seed,
-        grammar=fields.grammar,
-        count=fields.n or 1,
-    )
-
-
-def _token(value: object) -> int:
-    if not isinstance(value, int):
+    prompts = _prompts(fields.prompt)
+    count = fields.n or 1
+    if not 0 < len(prompts) * count <= MOST_TEXTS:
         raise BadRequest(
-            "“prompt” cannot be used.", "It mixes texts and tokens.", "Send one kind.", "prompt"
+            "There are too many prompts." if prompts else "There is no prompt.",
+            f"From 1 to {MOST_TEXTS} completions are written for one request.",
+            "Send some of them in another request." if prompts else "Send one.",
+            "prompt",
         )
-    return value
+    return [
+        ApiRequest(
+            fields.model,
+            ChatRequest(
+                (),
+                sampling=fields.sampling(None, fields.logprobs),
+                stop=fields.stops(),
+                prompt=prompt,
+            ),
+            fields.settings(fields.max_tokens),
+            seed=fields.seed,
+            grammar=fields.grammar,
+            count=count,
+        )
+        for prompt in prompts
+    ]
+
+
+def _prompts(given: str | list[str] | list[int] | list[list[int]]) -> list[str | tuple[int, ...]]:
+    """Return the prompts: texts, or the tokens of each."""
+    if isinstance(given, str):
+        return [given]
+    tokens = tuple(it for it in given if isinstance(it, int))
+    if tokens:
+        return [tokens]
+    return [it if isinstance(it, str) else tuple(it) for it in given if not isinstance(it, int)]
 
 
 def tools_of(
@@ -309,13 +328,20 @@ def schema_of(wanted: ResponseFormat | None) -> str | None:
     return json.dumps(schema)
 
 
-def _choice(choice: str | Mapping[str, Any] | None, tools: tuple[Tool, ...]) -> tuple[str, str]:
+def _choice(
+    choice: str | Mapping[str, Any] | None, tools: tuple[Tool, ...]
+) -> tuple[str, str, tuple[Tool, ...]]:
+    """Return how a tool is chosen, the one that has to be, and those that there are then."""
     if choice is None or isinstance(choice, str):
-        return choice or "auto", ""
+        return choice or "auto", "", tools
     if choice.get("type") == "function":
         named = check(Named, choice.get("function", choice))
-        return "required", chosen_tool(named.name, tools)
-    return str(choice.get("mode") or choice.get("type")), ""
+        return "required", chosen_tool(named.name, tools), tools
+    if choice.get("type") == "allowed_tools":
+        its = check(AllowedTools, choice.get("allowed_tools"))
+        called = (check(Named, it.get("function", it)).name for it in its.tools)
+        return its.mode, "", allowed_of(called, tools)
+    return str(choice.get("mode") or choice.get("type")), "", tools
 
 
 def _messages(messages: Sequence[ChatMessage], intake: Intake) -> Iterator[Message]:
@@ -478,11 +504,11 @@ def new_id(prefix: str) -> str:
     return f"{prefix}-{token_hex(12)}"
 
 
-def usage(done: Sequence[Done]) -> dict[str, Any]:
-    """Sum up the tokens of a request's answers; its prompt counts once."""
+def usage(done: Sequence[Done], count: int) -> dict[str, Any]:
+    """Sum up the tokens of a request's answers. count: those to each prompt, which counts once."""
     written = sum(it.usage.completion_tokens for it in done)
-    read = done[0].usage.prompt_tokens if done else 0
-    cached = done[0].usage.cached_tokens if done else 0
+    read = sum(it.usage.prompt_tokens for it in done[::count])
+    cached = sum(it.usage.cached_tokens for it in done[::count])
     return {
         "prompt_tokens": read,
         "completion_tokens": written,

@@ -6,9 +6,10 @@ import json
 import re
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from app.server.request import BadRequest
+from engines.dialect.values import whole
 
 MAX_DEPTH: Final = 64
 """Arrays and objects inside one another; a schema of a tool has some ten."""
@@ -17,12 +18,22 @@ MAX_DEPTH: Final = 64
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)', re.DOTALL)
 """A string, or what is left of a body that ends in one: so no part of it is looked at twice."""
 _BRACKET: Final = re.compile(rb"[\[\]{}]")
+_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x00")
+"""What may be half of a character: spelled out, in bytes, or in an encoding with NULs."""
 
 
 class Fields(BaseModel):
     """A part of a request. What is not named is left alone: clients send much for other servers."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: object) -> object:
+        """Leave out what is null: many clients send each field that they know, set or not."""
+        if not isinstance(value, dict):
+            return value
+        return {name: it for name, it in value.items() if it is not None}
 
 
 F = TypeVar("F", bound=Fields)
@@ -44,6 +55,19 @@ def read_json(body: bytes) -> dict[str, Any]:
         ) from error
     if not isinstance(value, dict):
         raise BadRequest("The request is no JSON object.", "It is something else.", "Send one.")
+    # A client that cuts a text by UTF-16, as JavaScript does, may leave half a character.
+    repaired: dict[str, Any] = _repaired(value) if _HALF.search(body) else value
+    return repaired
+
+
+def _repaired(value: Any) -> Any:
+    """Put U+FFFD in the place of halves of characters, which nothing can encode."""
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, list):
+        return [_repaired(it) for it in value]
+    if isinstance(value, dict):
+        return {whole(name): _repaired(it) for name, it in value.items()}
     return value
 
 

@@ -12,6 +12,7 @@ import json
 import logging
 import re
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ METRICS: Final = "/metrics"
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?", re.ASCII)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
+_COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _PORTS: Final = {"http": 80, "https": 443}
 _MINUTE_S: Final = 60.0
 _log = logging.getLogger(__name__)
@@ -168,6 +170,8 @@ class ApiGuard:
                 with self._place(client):
                     body = await self._body(headers, receive)
                     use.received = len(body)
+                    encoding = headers.get("content-encoding", "").strip().lower()
+                    body = await self._decoded(body, encoding or "identity")
                     scope.setdefault("state", {}).update(client=client, use=use)
                     await self._answer(scope, _Body(body, receive), reply)
         except Refused as refused:
@@ -318,6 +322,32 @@ class ApiGuard:
             "too_slow",
             f"The request did not arrive within {self._rules.body_s:g} seconds. Send it again.",
         )
+
+    async def _decoded(self, body: bytes, encoding: str) -> bytes:
+        """Return what a body is without its compression, within the same limit of size."""
+        if encoding == "identity":
+            return body
+        if encoding not in _COMPRESSED:
+            raise Refused(
+                415,
+                "unsupported_encoding",
+                "The request is compressed in a way that is not read here. Send it as it is, or "
+                "with gzip or deflate.",
+            )
+        most = self._rules.body_bytes
+        reader = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        try:
+            # It takes a while, in which other answers go on.
+            plain = await anyio.to_thread.run_sync(
+                reader.decompress, body, most + 1, limiter=self._threads
+            )
+        except zlib.error as error:
+            raise _cut_off(encoding) from error
+        if len(plain) > most:
+            raise _too_large(most)
+        if not reader.eof:
+            raise _cut_off(encoding)
+        return plain
 
     async def _answer(self, scope: Scope, receive: _Body, reply: _Reply) -> None:
         """Call the app; where the server ends before its answer does, its client is told."""
@@ -490,6 +520,15 @@ def _is_address(host: str) -> bool:
 
 def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+
+
+def _cut_off(encoding: str) -> Refused:
+    return Refused(
+        400,
+        "bad_encoding",
+        f"The request cannot be read: it is not whole, or not compressed with {encoding}. Send it "
+        "again, or as it is.",
+    )
 
 
 def _too_large(most: int) -> Refused:

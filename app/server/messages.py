@@ -54,14 +54,20 @@ UNTOLD: Final = "hearth"
 """The signature of thinking: it stays here, and nobody has to be convinced of it."""
 
 
+class ThreadUnsupported(BadRequest):
+    """Messages that would only add to what the server keeps: clients send all of them then."""
+
+    code = "thread_unsupported_request"
+
+
 class MessageFields(Fields):
     role: Literal["user", "assistant", "system"]
     content: str | list[dict[str, Any]]
 
 
 class ToolFields(Fields):
-    type: str | None = None
-    name: str = Field(min_length=1, max_length=256)
+    type: str = "custom"
+    name: str = Field("", max_length=256)
     description: str | None = None
     input_schema: dict[str, Any] | None = None
 
@@ -97,6 +103,7 @@ class CountFields(Fields):
     tool_choice: ChoiceFields | None = None
     thinking: ThinkingFields | None = None
     output_config: OutputFields | None = None
+    thread: dict[str, Any] | None = None
 
 
 class MessagesFields(CountFields):
@@ -113,6 +120,13 @@ def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
 
     Raises BadRequest, DocumentNotRead, Cancelled.
     """
+    if fields.thread is not None:
+        raise ThreadUnsupported(
+            "A “thread” cannot be used.",
+            "Hearth keeps nothing of what other programs ask.",
+            "Send the whole conversation as “messages”, without “thread”.",
+            "thread",
+        )
     tools, left = _tools(fields.tools or ())
     choice = fields.tool_choice or ChoiceFields()
     output = fields.output_config or OutputFields()
@@ -149,11 +163,18 @@ def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
 
 def _tools(tools: Sequence[ToolFields]) -> tuple[tuple[Tool, ...], list[str]]:
     found, left = [], []
-    for tool in tools:
-        if tool.type in {None, "custom"}:
+    for number, tool in enumerate(tools):
+        if tool.type == "custom":
+            if not tool.name:
+                raise BadRequest(
+                    f"“tools.{number}” has no name.",
+                    "A model calls a tool by its name.",
+                    "Give it one.",
+                    f"tools.{number}.name",
+                )
             found.append(Tool(tool.name, tool.description or "", tool.input_schema or {}))
         else:
-            left.append(str(tool.type))
+            left.append(tool.type)
     return tuple(found), left
 
 
@@ -344,9 +365,12 @@ class MessageWriter:
                 if not self._blocks:
                     yield from self._opened({"type": "text", "text": ""})
                     yield from self._closed()
-                self._message["stop_reason"] = STOPPED[event.finish_reason]
-                self._message["usage"] = _usage(event.usage)
-                delta = {"stop_reason": self._message["stop_reason"], "stop_sequence": None}
+                at_stop = event.finish_reason == "stop" and event.stop
+                delta = {
+                    "stop_reason": "stop_sequence" if at_stop else STOPPED[event.finish_reason],
+                    "stop_sequence": event.stop if at_stop else None,
+                }
+                self._message |= {**delta, "usage": _usage(event.usage)}
                 yield {"type": "message_delta", "delta": delta, "usage": _usage(event.usage)}
                 yield {"type": "message_stop"}
 
@@ -421,8 +445,8 @@ def _usage(usage: Usage) -> dict[str, Any]:
     }
 
 
-def error_body(status: int, text: str) -> dict[str, Any]:
-    """Write an error as Anthropic's clients read it."""
+def error_body(status: int, code: str, text: str) -> dict[str, Any]:
+    """Write an error as Anthropic's clients read it; `details` are what they act upon."""
     kinds = {
         401: "authentication_error",
         403: "permission_error",
@@ -432,4 +456,6 @@ def error_body(status: int, text: str) -> dict[str, Any]:
         503: "overloaded_error",
     }
     kind = kinds.get(status, "api_error" if status >= 500 else "invalid_request_error")
-    return {"type": "error", "error": {"type": kind, "message": text}}
+    known = {ThreadUnsupported.code}
+    details = {"details": {"error_code": code}} if code in known else {}
+    return {"type": "error", "error": {"type": kind, "message": text, **details}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
@@ -119,6 +119,12 @@ def chosen_tool(name: str, tools: Iterable[Tool]) -> str:
             "tool_choice",
         )
     return name
+
+
+def allowed_of(names: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """Return the tools that a choice is restricted to. Raises BadRequest."""
+    allowed = {chosen_tool(name, tools) for name in names}
+    return tuple(it for it in tools if it.name in allowed)
 
 
 def tool_choice_of(wanted: str) -> ToolChoice:

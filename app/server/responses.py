@@ -1,7 +1,8 @@
 """OpenAI's responses: requests read, answers written as items.
 
-Nothing is stored: a client sends the whole conversation, as Codex does. What a model reasoned goes
-to the client and back inside `encrypted_content`, which is not encrypted here: it never leaves
+No conversation is stored: a client sends all of it, as Codex does. Some name what was answered by
+its id only, as Vercel's AI SDK does; so answers are remembered for a while. What a model reasoned
+goes to the client and back inside `encrypted_content`, which is not encrypted here: it never leaves
 this computer but to the client that asked.
 
 Source: OpenAI's API reference, "Responses" and "Streaming events".
@@ -12,14 +13,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from app.server.chat import (
     MOST_LIKELY,
+    AllowedTools,
     Function,
     Named,
     ResponseFormat,
@@ -29,10 +33,11 @@ from app.server.chat import (
     schema_of,
 )
 from app.server.fields import Fields, check
-from app.server.parts import content_of, no_such_part
+from app.server.parts import content_of
 from app.server.request import (
     ApiRequest,
     BadRequest,
+    allowed_of,
     chosen_tool,
     joined,
     thinking_settings,
@@ -55,6 +60,9 @@ from engines.types import (
 BETWEEN: Final = "__"
 """Between the name of a namespace and that of a tool in it: a model knows plain names only."""
 OURS: Final = "hearth:"
+REMEMBERED: Final = 16 * 1024 * 1024
+"""Characters of answers that are remembered, written as JSON."""
+_FUNCTIONS: Final = frozenset({"function", "custom"})
 _INPUT: Final = {
     "type": "object",
     "properties": {"input": {"type": "string"}},
@@ -96,6 +104,7 @@ class ResponsesFields(Fields):
     previous_response_id: str | None = None
     conversation: Any = None
     background: bool | None = None
+    store: bool = True
     stream: bool = False
 
 
@@ -110,6 +119,39 @@ class CallItem(Fields):
 class OutputItem(Fields):
     call_id: str
     output: str | list[dict[str, Any]] = ""
+
+
+class RecentItems:
+    """Remembers the items of answers for a while, for those who name them by their ids only.
+
+    In memory alone, and for the client alone that asked. From any thread.
+    """
+
+    def __init__(self, most: int = REMEMBERED) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._items: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._held = 0
+
+    def keep(self, client: str, item: Mapping[str, Any]) -> None:
+        """Remember an item, and forget those that were used longest ago where there are many."""
+        written = json.dumps(item)
+        with self._lock:
+            self._items[client, item["id"]] = written
+            self._held += len(written)
+            while self._held > self._most:
+                _, oldest = self._items.popitem(last=False)
+                self._held -= len(oldest)
+
+    def find(self, client: str, id_: str) -> dict[str, Any] | None:
+        """Return the item of an id, where it is still known."""
+        with self._lock:
+            written = self._items.get((client, id_))
+            if written is None:
+                return None
+            self._items.move_to_end((client, id_))
+        item: dict[str, Any] = json.loads(written)
+        return item
 
 
 class ToolNames:
@@ -167,7 +209,13 @@ class ToolNames:
             self.left.append(str(kind))
 
 
-def read_responses(fields: ResponsesFields, names: ToolNames, intake: Intake) -> ApiRequest:
+Recall = Callable[[str], Mapping[str, Any] | None]
+"""Finds an item that was answered before by its id."""
+
+
+def read_responses(
+    fields: ResponsesFields, names: ToolNames, intake: Intake, recall: Recall
+) -> ApiRequest:
     """Read a request for a response. Raises BadRequest, DocumentNotRead, Cancelled."""
     for name in ("previous_response_id", "conversation", "background"):
         if getattr(fields, name):
@@ -177,8 +225,7 @@ def read_responses(fields: ResponsesFields, names: ToolNames, intake: Intake) ->
                 "Send the whole conversation as “input”.",
                 name,
             )
-    tools = tuple(names.tools)
-    choice, only = _choice(fields.tool_choice, names)
+    choice, only, tools = _choice(fields.tool_choice, names)
     form = (fields.text and fields.text.format) or TextFormat.model_validate({})
     reasoning = fields.reasoning or ReasoningFields()
     named = {
@@ -192,7 +239,7 @@ def read_responses(fields: ResponsesFields, names: ToolNames, intake: Intake) ->
     return ApiRequest(
         fields.model,
         ChatRequest(
-            joined(_conversation(fields, names, intake)),
+            joined(_conversation(fields, names, intake, recall)),
             sampling=Sampling(schema=_schema(form), logprobs=told),
             tools=tools,
             tool_choice=tool_choice_of(choice),
@@ -215,22 +262,35 @@ def _schema(form: TextFormat) -> str | None:
     )
 
 
-def _choice(choice: str | Mapping[str, Any] | None, names: ToolNames) -> tuple[str, str]:
+def _choice(
+    choice: str | Mapping[str, Any] | None, names: ToolNames
+) -> tuple[str, str, tuple[Tool, ...]]:
+    """Return how a tool is chosen, the one that has to be, and those that there are then."""
+    tools = tuple(names.tools)
     if choice is None or isinstance(choice, str):
-        return choice or "auto", ""
-    if choice.get("type") in {"function", "custom"}:
-        called = names.called(str(choice.get("namespace") or ""), check(Named, choice).name)
-        return "required", chosen_tool(called, names.tools)
-    return str(choice.get("mode") or choice.get("type")), ""
+        return choice or "auto", "", tools
+    if choice.get("type") in _FUNCTIONS:
+        return "required", chosen_tool(_called(choice, names), tools), tools
+    if choice.get("type") == "allowed_tools":
+        its = check(AllowedTools, choice)
+        called = (_called(it, names) for it in its.tools if it.get("type") in _FUNCTIONS)
+        return its.mode, "", allowed_of(called, tools)
+    return str(choice.get("mode") or choice.get("type")), "", tools
 
 
-def _conversation(fields: ResponsesFields, names: ToolNames, intake: Intake) -> Iterator[Message]:
+def _called(tool: Mapping[str, Any], names: ToolNames) -> str:
+    return names.called(str(tool.get("namespace") or ""), check(Named, tool).name)
+
+
+def _conversation(
+    fields: ResponsesFields, names: ToolNames, intake: Intake, recall: Recall
+) -> Iterator[Message]:
     if fields.instructions:
         yield Message("system", fields.instructions)
     if isinstance(fields.input, str):
         yield Message("user", fields.input)
         return
-    yield from _answers(_items(fields.input, names, intake))
+    yield from _answers(_items(fields.input, names, intake, recall))
 
 
 def _answers(messages: Iterator[Message]) -> Iterator[Message]:
@@ -256,13 +316,15 @@ def _answers(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _items(
-    items: Sequence[Mapping[str, Any]], names: ToolNames, intake: Intake
+    items: Sequence[Mapping[str, Any]], names: ToolNames, intake: Intake, recall: Recall
 ) -> Iterator[Message]:
     asked: dict[str, str] = {}
     roles: Final = {"developer": "system", "system": "system", "user": "user"}
     for number, item in enumerate(items):
         where = f"input.{number}"
-        match item.get("type", "message"):
+        if (item.get("type") or ("" if "role" in item else "item_reference")) == "item_reference":
+            item = _recalled(item, where, recall)  # noqa: PLW2901  what it stands for
+        match item.get("type") or "message":
             case "message":
                 said = content_of(item.get("content"), f"{where}.content", intake)
                 role = roles.get(str(item.get("role")), "assistant")
@@ -281,11 +343,23 @@ def _items(
                 yield Message("tool", said.text, tool=tool, call_id=id_, media=said.media)
             case "reasoning":
                 yield Message("assistant", "", reasoning=_reasoned(item))
-            case "item_reference":
-                raise no_such_part("item_reference", where)
             case _:
                 # What another server's own tools have left behind says nothing to a model.
                 continue
+
+
+def _recalled(item: Mapping[str, Any], where: str, recall: Recall) -> Mapping[str, Any]:
+    """Return the item that is named by its id only. Raises BadRequest."""
+    id_ = str(item.get("id") or "")
+    found = recall(id_)
+    if found is None:
+        raise BadRequest(
+            f"The item “{id_[:60]}” is not known here.",
+            "Only answers of Hearth’s own can be named by their ids, and only for a while.",
+            "Send the item itself. The AI SDK does with the option “store: false”.",
+            where,
+        )
+    return found
 
 
 def _reasoned(item: Mapping[str, Any]) -> str:
@@ -315,9 +389,16 @@ class ResponseWriter:
     """
 
     def __init__(
-        self, fields: ResponsesFields, names: ToolNames, model: str, notes: Sequence[str] = ()
+        self,
+        fields: ResponsesFields,
+        names: ToolNames,
+        model: str,
+        notes: Sequence[str],
+        keep: Callable[[Mapping[str, Any]], None],
     ) -> None:
+        """Begin. keep: is told each item when it is done."""
         self._names = names
+        self._keep = keep
         self._encrypted = "reasoning.encrypted_content" in (fields.include or ())
         self._number = 0
         self._output: list[dict[str, Any]] = []
@@ -435,6 +516,7 @@ class ResponseWriter:
             yield self._piece(f"response.{kind}.delta", delta=said)
         whole, self._calling = self._output[-1], None
         whole |= {"status": "completed", name: said}
+        self._keep(whole)
         yield self._piece(f"response.{kind}.done", **{name: said}, name=item["name"])
         yield self._item("response.output_item.done", whole)
 
@@ -465,6 +547,7 @@ class ResponseWriter:
             kept = base64.b64encode(part["text"].encode()).decode()
             item["encrypted_content"] = OURS + kept
         item["status"] = "completed"
+        self._keep(item)
         self._open = ""
         yield self._piece(f"response.{name}.done", content_index=0, text=part["text"], **told)
         yield self._piece("response.content_part.done", content_index=0, part=part)

@@ -13,7 +13,14 @@ import uvicorn
 from anyio.from_thread import start_blocking_portal
 
 from app.core.network.serving import EVERYWHERE, Address, ServeOptions
-from app.net.listening import PatientProtocol, addresses_here, listen, port_of, server_tls
+from app.net.listening import (
+    PatientProtocol,
+    addresses_here,
+    allow_files,
+    listen,
+    port_of,
+    server_tls,
+)
 from app.server.guard import ApiGuard, ClientKeys, ErrorBody, Rules
 
 if TYPE_CHECKING:
@@ -95,6 +102,7 @@ class Server:
         """
         options = self._options
         options.require_safe()
+        allow_files()
         if options.needs_token:
             self._keys.owner()  # made now, so that a keyring that stays locked is told now
         with ExitStack() as undone:

@@ -161,6 +161,7 @@ class _Answer:
             ),
             speculation.report() if speculation else _no_drafts(loaded, request, prompt),
             seed,
+            stop=writer.stopped if writer.stopped in request.stop else "",
         )
 
 

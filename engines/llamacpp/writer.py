@@ -16,7 +16,7 @@ class Writer:
 
     known: how many of the pieces there are up to the last that ended with a whole character.
     raw: the text of those, markers and stop string with it.
-    stopped: a stop string was met; nothing more is shown.
+    stopped: the stop string that was met, after which nothing more is shown; "" before.
     reasoning_pieces: how many were reasoning, without markers.
     called: the model has asked for a tool. calls: reads that, where tools were offered.
     """
@@ -39,7 +39,7 @@ class Writer:
         return "".join(self._parts[: self.known])
 
     @property
-    def stopped(self) -> bool:
+    def stopped(self) -> str:
         return self._stops.hit
 
     @property

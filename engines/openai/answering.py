@@ -256,6 +256,7 @@ class _Answering:
             via.report(self._request, figures.drafted),
             self._seed,
             unused(self._request, via.kind, self._without, drafts=via.drafts),
+            reading.met if reading.met in self._request.stop else "",
         )
 
     def _reasoned(self, completion: int) -> int:

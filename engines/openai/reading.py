@@ -106,7 +106,8 @@ class AnswerReader:
     """Takes objects of the stream, gives deltas.
 
     raw: the answer goes on with a text as it is, in which nothing is reasoning.
-    finish: the server's reason, None until it gives one. stopped: a stop string was met.
+    finish: the server's reason, None until it gives one. stopped: a stop string was met here.
+    met: which one was, here or on the server, as far as it tells.
     thought, said: bytes of the reasoning and of the answer.
     thought_tokens: tokens of the completion when the reasoning was last added to.
     """
@@ -130,6 +131,7 @@ class AnswerReader:
         self._calls: dict[int, _Call] = {}
         self.figures = Figures()
         self.finish: str | None = None
+        self._met = ""
         self.thought = self.said = 0
         self._taken = 0
         self._clean_text, self._clean_thought = StreamRedactor(), StreamRedactor()
@@ -139,7 +141,11 @@ class AnswerReader:
 
     @property
     def stopped(self) -> bool:
-        return self._stops.hit
+        return bool(self._stops.hit)
+
+    @property
+    def met(self) -> str:
+        return self._stops.hit or self._met
 
     @property
     def calls(self) -> bool:
@@ -169,6 +175,8 @@ class AnswerReader:
         choice = choices[0]
         finish = choice.get("finish_reason")
         self.finish = finish if isinstance(finish, str) and finish else self.finish
+        met = choice.get("stop_reason")  # vLLM's: the stop string, or the number of a token
+        self._met = met if isinstance(met, str) else self._met
         # An answer that did not come as a stream is a message as a whole.
         delta = _object(choice, "delta") or _object(choice, "message")
         calls = delta.get("tool_calls")

@@ -53,7 +53,8 @@ def test_a_streamed_text_stops_where_the_whole_one_does(
     shown = "".join(pieces) + streamed.finish()
     assert shown == whole.feed(text) + whole.finish()
     assert text.startswith(shown)
-    assert streamed.hit == any(stop in text for stop in stops)
+    assert bool(streamed.hit) == any(stop in text for stop in stops)
+    assert streamed.hit == whole.hit
     assert not any(stop in shown for stop in stops)
     if not streamed.hit:
         assert shown == text

@@ -50,7 +50,8 @@ class ScriptedEngine:
     checks: what `check_mtp` finds, in turn; the last of them stays.
     says: what else it says of the model that it has loaded, by the names of `LoadedModel`.
     notes: what it says behind an answer that it did otherwise.
-    finish: why its answers end; a call among the pieces ends one with "tool".
+    stop: the stop string that ends its answers.
+    finish: why they end; a call among the pieces ends one with "tool".
     guesses: it does not count what it writes, so its figures are guesses.
     context: tokens, in place of the plan's; in `measure` a token is a word, and a message takes 4
     more.
@@ -79,6 +80,7 @@ class ScriptedEngine:
         self.says: dict[str, Any] = {}
         self.notes: tuple[str, ...] = ()
         self.finish: FinishReason = "stop"
+        self.stop = ""
         self.guesses = False
         self._loaded: LoadedModel | None = None
 
@@ -127,6 +129,7 @@ class ScriptedEngine:
             mtp=report,
             seed=7,
             notes=self.notes,
+            stop=self.stop,
         )
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:

@@ -6,6 +6,7 @@ import ipaddress
 import json
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -311,3 +312,16 @@ def test_no_websocket_is_opened(server: Server, token: str) -> None:
     with connected(server) as connection:
         connection.sendall(head(server, token=token, headers=wanted))
         assert read_until(connection, b'{"who":"Hearth"}').status == 200
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_server_may_open_a_file_for_each_that_asks(serve: Serve) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    try:
+        serve()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 256
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -58,6 +58,7 @@ def test_a_stop_string_ends_the_answer_wherever_tokens_cut_it(load: Load, cut: i
     events = run(engine, ask("What is Hearth?", max_tokens=60, stop=(stop, "never said")))
     assert text_of(events) == whole[: whole.index(stop)]
     assert stop not in text_of(events)
+    assert done_of(events).stop == stop
 
 
 def test_a_stop_string_that_only_begins_is_shown(load: Load) -> None:

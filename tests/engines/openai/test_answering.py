@@ -179,6 +179,18 @@ def test_stop_strings_are_checked_here_too(serve: Serve, reach: Reach) -> None:
     )
     events = run(ask("Hello", stop=("END",)), reach(server))
     assert (text_of(events), done_of(events).finish_reason) == ("a ", "stop")
+    assert done_of(events).stop == "END"
+
+
+@pytest.mark.parametrize(("told", "stop"), [("END", "END"), (2, ""), (None, "")])
+def test_a_server_may_tell_the_stop_string(
+    serve: Serve, reach: Reach, told: object, stop: str
+) -> None:
+    """As vLLM does; a number is that of a token."""
+    server = serve("vllm")
+    choice = {"index": 0, "delta": {}, "finish_reason": "stop", "stop_reason": told}
+    server.script(CHAT, stream(chunk({"content": "a "}), event({"choices": [choice]}), DONE))
+    assert done_of(run(ask("Hello", stop=("END",)), reach(server))).stop == stop
 
 
 def test_a_whole_answer_instead_of_a_stream(serve: Serve, reach: Reach) -> None:
