@@ -48,15 +48,18 @@ _NTH_PLACE: Final = re.compile(
     r"(?:page|slide|sheet|message|Seite|Folie|Blatt|Nachricht)\b",
     re.IGNORECASE,
 )
-_NTH: Final = {
-    word: number
-    for words in (
-        "first second third fourth fifth sixth seventh eighth ninth tenth",
-        "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte",
-        "ersten zweiten dritten vierten fünften sechsten siebten achten neunten zehnten",
-    )
-    for number, word in enumerate(words.split(), 1)
-}
+_NTH: Final = (
+    ("first", "erste", "ersten"),
+    ("second", "zweite", "zweiten"),
+    ("third", "dritte", "dritten"),
+    ("fourth", "vierte", "vierten"),
+    ("fifth", "fünfte", "fünften"),
+    ("sixth", "sechste", "sechsten"),
+    ("seventh", "siebte", "siebten"),
+    ("eighth", "achte", "achten"),
+    ("ninth", "neunte", "neunten"),
+    ("tenth", "zehnte", "zehnten"),
+)
 _RANGE: Final = re.compile(r"(\d+)(?:\s*(?:-|–|to|bis)\s*(\d+))?", re.IGNORECASE)
 _MOST_PLACES: Final = 10_000
 _Counted = Literal["page", "section"]
@@ -544,6 +547,8 @@ def _numbers(text: str) -> dict[_Counted, set[int]]:
     for place in _BEHIND_NAME.finditer(text):
         found.setdefault("page", set()).add(int(place[1]))
     for place in _NTH_PLACE.finditer(text):
-        if number := int(place[1]) if place[1] else _NTH.get(place["word"].casefold(), 0):
-            found.setdefault("page", set()).add(number)
+        word = place["word"].casefold() if place["word"] else ""
+        number = [int(place[1])] if place[1] else [n for n, it in enumerate(_NTH, 1) if word in it]
+        if number:
+            found.setdefault("page", set()).update(number)
     return found
