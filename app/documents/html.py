@@ -19,10 +19,8 @@ _BLOCKS: Final = _HEADINGS | set(
 _SPACED: Final = _HEADINGS | {"p", "blockquote", "pre", "table", "ul", "ol", "dl"}
 _DECLARED: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
-_NOT_SHOWN: Final = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
-    re.IGNORECASE,
-)
+_NOT_SHOWN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+"""Not letters of no size: what lies in such an element has a size of its own in many e-mails."""
 _NEVER_CLOSED: Final = set("area base br col embed hr img input link meta source track wbr".split())
 _SELDOM_CLOSED: Final = set("p li dt dd tr td th option".split())
 
