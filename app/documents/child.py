@@ -80,10 +80,13 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
     """Read a file, and say what it holds or why it cannot be read."""
     into = Collected(limits.characters)
     try:
+        before = _state(path)
         kind = _read(path, name, limits, into)
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
+        if _state(path) != before:
+            raise Unreadable(Fault.CHANGED)  # the hash would be that of another text
     except Unreadable as error:
         say({"fault": error.fault})
     except MemoryError:
@@ -109,6 +112,11 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
         for section in into.sections:
             say(asdict(section))
         say({"sections": len(into.sections)})
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _read(path: Path, name: str, limits: Limits, into: Collected) -> DocumentKind:

@@ -37,6 +37,17 @@ class Collected:
         self.sections.append(Section(Location(kind, len(self.sections) + 1, title), text))
 
 
+_RAISED: Final = {
+    ord(one): other for one, other in zip("0123456789+-\u2212()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿ", strict=True)
+}
+"""In a text without raised signs 10² would be 102."""
+
+
+def raised(text: str) -> str:
+    """Write the signs of numbers as raised ones; a text with others is returned as it is."""
+    return text.translate(_RAISED) if all(ord(it) in _RAISED for it in text.strip()) else text
+
+
 def is_seen(character: str) -> bool:
     """Tell whether a character is neither white space nor one that `clean` takes out."""
     return not character.isspace() and not _CONTROLS.match(character)

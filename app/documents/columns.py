@@ -14,6 +14,8 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from app.documents.collected import raised
+
 if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage
 
@@ -31,6 +33,13 @@ _LEAST_WIDTH: Final = 9.0
 
 _WORD_GAP: Final = 1.0
 """Times the height of a line; a wider gap is none between words."""
+
+_RAISABLE: Final = set("0123456789+-\u2212")
+_MOST_RAISED_HEIGHT: Final = 0.85
+_LEAST_RAISED: Final = 0.15
+_RAISED_GAP: Final = 0.2
+"""Of a raised sign, in heights of what stands before it: its height, by how much it stands higher,
+and how far from it at most."""
 
 _MOST_RECTANGLES: Final = 20_000
 _BREAK: Final = ("\n", -1)
@@ -52,6 +61,19 @@ class _Segment:
     @property
     def is_long(self) -> bool:
         return self.right - self.left >= _LEAST_WIDTH * self.height
+
+    def follows(self, other: _Segment) -> bool:
+        """Whether it begins where the other ends."""
+        return abs(self.left - other.right) <= _RAISED_GAP * max(self.height, other.height)
+
+    def is_raised_behind(self, base: _Segment, last: _Segment) -> bool:
+        """Whether it stands smaller and higher behind its base, or behind another such sign."""
+        higher = self.bottom - base.bottom
+        return (
+            self.height <= _MOST_RAISED_HEIGHT * base.height
+            and _LEAST_RAISED * base.height <= higher <= base.height
+            and -_RAISED_GAP * base.height <= self.left - last.right <= _RAISED_GAP * base.height
+        )
 
     def is_beside(self, other: _Segment) -> bool:
         """Whether both lie in the same line."""
@@ -81,9 +103,36 @@ class _Zone:
 
 def in_reading_order(words: PdfTextPage) -> list[Character]:
     """Return the characters of a page in the order in which they are read."""
-    drawn = [(character, at) for at, character in enumerate(words.get_text_range())]
+    drawn = _with_raised(
+        words, [(character, at) for at, character in enumerate(words.get_text_range())]
+    )
     gutter = _gutter(list(_segments(_rectangles(words))))
     return drawn if gutter is None else list(_by_columns(words, drawn, gutter))
+
+
+def _with_raised(words: PdfTextPage, drawn: Sequence[Character]) -> list[Character]:
+    """Write raised numbers as such, and without the end of a line that PDFium makes beside them."""
+    found: list[Character] = []
+    seen = 0  # of those found, up to the white space that came last
+    base: _Segment | None = None
+    last: _Segment | None = None  # the raised sign before
+    for it in drawn:
+        if it[0].isspace():
+            found.append(it)
+            continue
+        box = _bounds(words, it[1]) if last or it[0] in _RAISABLE else None
+        if last is None:
+            base = _bounds(words, found[seen - 1][1]) if box and seen else None
+        is_raised = joined = False
+        if box is not None and base is not None:
+            is_raised = it[0] in _RAISABLE and box.is_raised_behind(base, last or base)
+            joined = last is not None and box.follows(last) and box.is_beside(base)
+        if is_raised or joined:
+            del found[seen:]
+        last = box if is_raised else None
+        found.append((raised(it[0]), it[1]) if is_raised else it)
+        seen = len(found)
+    return found
 
 
 def _rectangles(words: PdfTextPage) -> Iterator[_Segment]:
@@ -196,10 +245,16 @@ def _parts(
 
 def _box(words: PdfTextPage, at: int) -> tuple[float, float, float] | None:
     """Return the left and the right side of a character, and its height."""
+    bounds = _bounds(words, at)
+    return None if bounds is None else (bounds.left, bounds.right, bounds.height)
+
+
+def _bounds(words: PdfTextPage, at: int) -> _Segment | None:
+    """Return where a character stands."""
     from pypdfium2 import raw
 
     box = raw.FS_RECTF()
     index = raw.FPDFText_GetCharIndexFromTextIndex(words, at)
     if index < 0 or not raw.FPDFText_GetLooseCharBox(words, index, box):
         return None
-    return box.left, box.right, box.top - box.bottom
+    return _Segment(box.left, box.right, box.bottom, box.top)

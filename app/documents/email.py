@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Final
 
 from app.core.documents import LocationKind
 from app.documents.collected import Collected
+from app.documents.faults import Unreadable
 from app.documents.html import html_text
 from app.documents.text import decode
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
 _NEXT: Final = re.compile(rb"(?:\A|\r?\n)From [^\r\n]*\r?\n(?=[!-9;-~]+:)")
+_OF_HEADERS: Final = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
+"""What Python's parser of headers raises where it meets what it does not expect."""
 _QUOTED: Final = re.compile(rb"(?m)^>(>*From )")
 
 
@@ -32,12 +43,26 @@ def read_email(data: bytes, into: Collected) -> None:
 
 def _read(data: bytes, into: Collected) -> None:
     message = message_from_bytes(data, policy=policy.default)
-    lines = [f"{name}: {message[name]}" for name in _HEADERS if message[name]]
-    attached = [part.get_filename() for part in message.iter_attachments()]
-    if names := ", ".join(name for name in attached if name):
+    headers = {name: _header(message, name) for name in _HEADERS}
+    lines = [f"{name}: {value}" for name, value in headers.items() if value]
+    if names := ", ".join(filter(None, map(_name, message.iter_attachments()))):
         lines.append(f"Attachments: {names}")
     text = "\n".join(lines) + "\n\n" + _body(message)
-    into.add(LocationKind.MESSAGE, text, str(message["Subject"] or ""))
+    into.add(LocationKind.MESSAGE, text, headers["Subject"])
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    """Return a header as it is meant, or as it stands there if nobody can tell that."""
+    with suppress(*_OF_HEADERS):
+        return str(message[name] or "")
+    raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
+    return " ".join(str(raw).encode("ascii", "replace").decode("ascii").split())
+
+
+def _name(part: EmailMessage) -> str:
+    with suppress(*_OF_HEADERS):
+        return part.get_filename() or ""
+    return ""
 
 
 def _body(message: EmailMessage) -> str:
@@ -46,5 +71,8 @@ def _body(message: EmailMessage) -> str:
         return ""
     content = part.get_payload(decode=True)
     data = content if isinstance(content, bytes) else b""
-    text = decode(data, str(part.get_content_charset("")))
+    try:
+        text = decode(data, str(part.get_content_charset("")))
+    except Unreadable:
+        return "(The text of this message cannot be read.)"  # its headers can
     return html_text(text)[0] if part.get_content_subtype() == "html" else text

@@ -9,6 +9,8 @@ class Fault(StrEnum):
     """The reasons for which nothing comes out of a file."""
 
     MISSING = "missing"
+    NO_FILE = "no_file"  # a folder, a pipe or a device
+    CHANGED = "changed"  # while it was read
     LOCKED = "locked"  # wants a password
     OLD_OFFICE = "old_office"  # .doc, .xls and .ppt
     PICTURE = "picture"  # of a kind that is not read

@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import Final
 
-from app.documents.collected import Collected, Outline
+from app.documents.collected import Collected, Outline, raised
 from app.documents.text import decode
 
 _HIDDEN: Final = {"script", "style", "template", "head", "svg", "math", "object"}
@@ -19,6 +19,10 @@ _BLOCKS: Final = _HEADINGS | set(
 _SPACED: Final = _HEADINGS | {"p", "blockquote", "pre", "table", "ul", "ol", "dl"}
 _DECLARED: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
+_NOT_SHOWN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+"""Not letters of no size: what lies in such an element has a size of its own in many e-mails."""
+_NEVER_CLOSED: Final = set("area base br col embed hr img input link meta source track wbr".split())
+_SELDOM_CLOSED: Final = set("p li dt dd tr td th option".split())
 
 
 def read_html(data: bytes, into: Collected) -> None:
@@ -67,16 +71,13 @@ class _Page(HTMLParser):
         self._out = out
         self._hidden: list[str] = []
         self._in_title = False
-        self._as_it_is = 0
+        self._as_it_is = self._raised = 0
         self._heading: list[str] | None = None
         self._line: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._in_title = tag == "title" and "svg" not in self._hidden
-        if tag == "body":
-            self._hidden.clear()  # a head need not be closed
-        if tag in _HIDDEN:
-            self._hidden.append(tag)
+        self._hide(tag, attrs)
         if self._hidden:
             return
         if tag in _BLOCKS or tag == "br":
@@ -85,15 +86,27 @@ class _Page(HTMLParser):
             self._heading = []
         elif tag == "pre":
             self._as_it_is += 1
+        elif tag == "sup":
+            self._raised += 1
         elif tag == "li":
             self._line.append("- ")
         elif tag in {"td", "th"} and self._line:
             self._line.append(" | ")
 
+    def _hide(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note that an element begins that is not shown, or one that lies in such a one."""
+        if tag == "body":
+            self._hidden.clear()  # a head need not be closed
+        if self._hidden[-1:] == [tag] and tag in _SELDOM_CLOSED:
+            self._hidden.pop()
+        if tag in _HIDDEN or tag in self._hidden or _is_hidden(tag, attrs):
+            self._hidden.append(tag)
+
     def handle_endtag(self, tag: str) -> None:
         self._in_title = False
         if tag in self._hidden:
-            del self._hidden[self._hidden.index(tag) :]
+            last = len(self._hidden) - 1 - self._hidden[::-1].index(tag)
+            del self._hidden[last:]
             return
         if self._hidden:
             return
@@ -106,8 +119,12 @@ class _Page(HTMLParser):
             self._break(spaced=tag in _SPACED)
         if tag == "pre" and self._as_it_is:
             self._as_it_is -= 1
+        if tag == "sup" and self._raised:
+            self._raised -= 1
 
     def handle_data(self, data: str) -> None:
+        if self._raised:
+            data = raised(data)
         if self._in_title:
             self.title = self.title or " ".join(data.split())
         elif self._hidden:
@@ -133,3 +150,11 @@ class _Page(HTMLParser):
             self._out.write(line + "\n")
         if spaced:
             self._out.write("\n")
+
+
+def _is_hidden(tag: str, attributes: list[tuple[str, str | None]]) -> bool:
+    """Tell whether an element says that nobody is to see it."""
+    values = dict(attributes)
+    return tag not in _NEVER_CLOSED and (
+        "hidden" in values or bool(_NOT_SHOWN.search(values.get("style") or ""))
+    )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from app.core.documents import LocationKind, PagePicture
-from app.documents.collected import Collected, Outline
+from app.documents.collected import Collected, Outline, raised
 from app.documents.faults import Fault, Unreadable
 from app.documents.limits import Limits
 from app.documents.package import Package, XmlReader
@@ -21,6 +21,12 @@ _STRICT_W: Final = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
 _BEGINNING: Final = 64
 _HEADING: Final = re.compile(r"(?:heading [1-9]|title)", re.IGNORECASE)
 _LEVEL: Final = re.compile("[0-8]")
+_OFF: Final = {"0", "false", "off"}
+_MOVED: Final = {"Fallback", "moveFrom"}
+"""Elements whose words stand elsewhere as well: what is read instead, and where it was moved to."""
+_OF_RUN: Final = {"r", "vertAlign", "vanish"}
+_PROPERTIES: Final = {"pPr", "rPrChange"}
+"""Of a paragraph, and those that a run had before."""
 _WRITTEN: Final = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
 
@@ -95,17 +101,20 @@ class _Text(XmlReader):
         self._is_heading = False
         self._in_properties = False
         self._cells = 0
-        self._fallback = 0
+        self._moved = 0
+        self._is_raised = self._is_hidden = False
 
     def opened(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._in_text = tag == "t" and not self._fallback
-        if tag == "Fallback":
-            self._fallback += 1  # says again what stands before it
-        elif self._fallback:
+        self._in_text = tag == "t" and not self._moved and not self._is_hidden
+        if tag in _MOVED:
+            self._moved += 1
+        elif self._moved:
             return
+        elif tag in _OF_RUN:
+            self._set_run(tag, attributes.get("val", ""))
         elif tag == "p":
             self._is_heading = False
-        elif tag == "pPr":
+        elif tag in _PROPERTIES:
             self._in_properties = True
         elif tag == "pStyle":
             self._is_heading = attributes.get("val") in self._headings
@@ -116,13 +125,24 @@ class _Text(XmlReader):
         elif tag in _WRITTEN and not self._in_properties:
             self._line.append(_WRITTEN[tag])
 
+    def _set_run(self, tag: str, value: str) -> None:
+        """Take what says how words of a run look that follow; a paragraph's own mark is no word."""
+        if tag == "r":
+            self._is_raised = self._is_hidden = False
+        elif self._in_properties:
+            return
+        elif tag == "vertAlign":
+            self._is_raised = value == "superscript"
+        else:
+            self._is_hidden = value not in _OFF
+
     def closed(self, tag: str) -> None:
         self._in_text = False
-        if tag == "Fallback":
-            self._fallback -= 1
-        elif self._fallback:
+        if tag in _MOVED:
+            self._moved -= 1
+        elif self._moved:
             return
-        elif tag == "pPr":
+        elif tag in _PROPERTIES:
             self._in_properties = False
         elif tag == "tc":
             self._cells -= 1
@@ -137,7 +157,7 @@ class _Text(XmlReader):
 
     def data(self, text: str) -> None:
         if self._in_text:
-            self._line.append(text)
+            self._line.append(raised(text) if self._is_raised else text)
 
     def _end_line(self, line: str, end: str) -> None:
         self._line = []
@@ -192,10 +212,15 @@ class _Slide(XmlReader):
         self._in_text = False
         self._in_table = False
         self._fallback = 0
+        self._is_raised = False
 
     def opened(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "Fallback":
             self._fallback += 1
+        elif tag == "r":
+            self._is_raised = False
+        elif tag == "rPr":
+            self._is_raised = not attributes.get("baseline", "0").startswith(("0", "-"))
         elif tag == "sp":
             self._kind = ""
         elif tag == "ph":
@@ -217,6 +242,7 @@ class _Slide(XmlReader):
 
     def data(self, text: str) -> None:
         if self._in_text:
+            text = raised(text) if self._is_raised else text
             self.parts.append(text)
             if self._kind in {"title", "ctrTitle"}:
                 self.title.append(text)

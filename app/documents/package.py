@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -101,6 +102,15 @@ class Package:
     def read(self, name: str) -> bytes:
         """Return a part."""
         return b"".join(self._pieces(name))
+
+    def has(self, name: str, pattern: re.Pattern[bytes], most: int) -> bool:
+        """Tell whether a part holds what a pattern matches, which is at most so many bytes long."""
+        last = b""
+        for piece in self._pieces(name):
+            if pattern.search(last + piece):
+                return True
+            last = piece[-most:]
+        return False
 
     def tree(self, name: str) -> ET.Element:
         """Return a part of XML that is small."""

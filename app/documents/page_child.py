@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.pages import Rectangle
-from app.documents.collected import clean, is_seen
+from app.documents.collected import clean, is_seen, raised
 from app.documents.columns import HYPHENS, in_reading_order
 from app.documents.faults import Fault, Unreadable
 from app.documents.limits import Limits, limit_memory
@@ -134,7 +134,7 @@ def _places(words: PdfTextPage, text: str) -> dict[int, int] | None:
                 return None
             continue
         code = raw.FPDFText_GetUnicode(words, index) if index >= 0 else 0
-        if not character == said == chr(code):
+        if character != said or said not in {chr(code), raised(chr(code))}:
             return None
         found[mine] = index
     return found

@@ -81,7 +81,7 @@ class DocumentReader:
     def _look_at(self, path: Path, name: str) -> None:
         """Refuse a file that is not there, or too large. Raises DocumentNotRead and OSError."""
         if not path.is_file():
-            raise refused(name, Fault.MISSING)
+            raise refused(name, Fault.NO_FILE if path.exists() else Fault.MISSING)
         if path.stat().st_size > self._limits.file_bytes:
             raise refused(name, Fault.TOO_LARGE)
 
@@ -171,6 +171,14 @@ _WORDS: Final = {
     Fault.MISSING: (
         "The file is not there, or the system does not let Hearth open it.",
         "Check that it still exists and that you may open it, then add it again.",
+    ),
+    Fault.NO_FILE: (
+        "It is a folder, a pipe or a device, and none of them is read as a file.",
+        "Choose a file.",
+    ),
+    Fault.CHANGED: (
+        "Another program changed it while it was read.",
+        "Wait until that program has finished with it, then add it again.",
     ),
     Fault.LOCKED: (
         "It is protected by a password or by copy protection.",

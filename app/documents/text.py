@@ -18,6 +18,8 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _NO_TEXT: Final = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_SAMPLE: Final = 4096
+_MOSTLY: Final = 0.7
 _HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -30,12 +32,31 @@ def decode(data: bytes, declared: str = "") -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
+    if encoding := _unmarked(data):
+        return data.decode(encoding, errors="replace")
     text = _utf8(data)
     if text is None:
-        text = _as_declared(data, declared) or data.decode("cp1252", errors="replace")
+        text = _as_declared(data, declared) or "".join(map(_line, data.splitlines(keepends=True)))
     if _NO_TEXT.search(text):
         raise Unreadable(Fault.UNKNOWN)
     return text
+
+
+def _unmarked(data: bytes) -> str:
+    """Tell UTF-16 without a mark by its zeros: in Western text each second byte is one."""
+    sample = data[:_SAMPLE]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    many = _MOSTLY * len(sample) / 2
+    encoding = "utf-16-le" if odd > many and not even else "utf-16-be"
+    if max(even, odd) <= many or min(even, odd):
+        return ""
+    return "" if _NO_TEXT.search(data.decode(encoding, errors="replace")) else encoding
+
+
+def _line(data: bytes) -> str:
+    """Decode a line of a text that is not UTF-8 as a whole: files are put together from others."""
+    text = _utf8(data)
+    return data.decode("cp1252", errors="replace") if text is None else text
 
 
 def _utf8(data: bytes) -> str | None:

@@ -9562,6 +9562,26 @@
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />
+      <source>It is a folder, a pipe or a device, and none of them is read as a file.</source>
+      <translation>Es ist ein Ordner, eine Pipe oder ein Gerät, und nichts davon wird als Datei gelesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Choose a file.</source>
+      <translation>Wählen Sie eine Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Another program changed it while it was read.</source>
+      <translation>Ein anderes Programm hat sie geändert, während sie gelesen wurde.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Wait until that program has finished with it, then add it again.</source>
+      <translation>Warten Sie, bis dieses Programm mit ihr fertig ist, und fügen Sie sie dann erneut hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
       <source>It is protected by a password or by copy protection.</source>
       <translation>Sie ist durch ein Kennwort oder einen Kopierschutz gesichert.</translation>
     </message>

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import random
 import re
+import time
 
 import pytest
 
 from app.core.citations import CitationCheck, normalised
-from app.core.documents import AttachedFile
+from app.core.documents import (
+    AttachedFile,
+    Document,
+    DocumentKind,
+    Location,
+    LocationKind,
+    Section,
+)
 from tests.support.attached import attached
 
 NAMES = (
@@ -240,3 +248,150 @@ def test_ligatures_and_composed_characters_are_the_same() -> None:
 def test_an_answer_without_quotes_has_no_citations() -> None:
     assert CitationCheck([SOURCE]).check("It begins in May.") == ()
     assert CitationCheck([]).check("“from 14 May”")[0].verdict == "not_found"
+
+
+def document(
+    *texts: str, kind: DocumentKind, place: LocationKind, name: str = "a.pdf"
+) -> AttachedFile:
+    sections = tuple(Section(Location(place, at), text) for at, text in enumerate(texts, 1))
+    return AttachedFile(name, Document(kind, "0" * 64, 1, sections))
+
+
+NUMBERS = document(
+    "At 10 m/s or 10^3 m, 3 1/2 cups or 3 ½ litres at \u2212 5 °C, x = - 7 K. Fläche 120 m² groß, "
+    "the growth¹ was slow at 10⁻⁹ bar. List:\n- 6 eggs – 8 days old. re\u200bfund now.",
+    kind=DocumentKind.PDF,
+    place=LocationKind.PAGE,
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ("At 10 m", "not_found"),
+        ("m/s or 10", "not_found"),
+        ("10^3 m, 3", "not_found"),
+        ("1/2 cups or", "not_found"),
+        ("½ litres at", "not_found"),
+        ("3 ½ litres at", "found"),
+        ("5 °C, x", "not_found"),
+        ("\u2212 5 °C, x", "found"),
+        ("7 K. Fläche", "not_found"),
+        ("Fläche 120 m", "not_found"),
+        ("the growth", "found"),
+        ("the growth¹ was", "found"),
+        ("slow at 10", "not_found"),
+        ("6 eggs", "found"),
+        ("8 days old", "found"),
+        ("fund now", "not_found"),
+        ("re\x01fund now", "not_found"),
+    ],
+)
+def test_a_part_of_a_number_or_unit_is_not_found(quote: str, expected: str) -> None:
+    (citation,) = CitationCheck([NUMBERS]).check(f"«{quote}»")
+    assert citation.verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ("Adler\tUlm\t12\t345", "found"),
+        ("Ulm 12 345", "not_found"),  # that would be one number
+        ("Adler Ulm 12", "found"),
+        ("Bauer Köln 48 1250", "found"),
+        ("345 Bauer Köln", "not_found"),
+        ("Notes Total", "not_found"),
+    ],
+)
+def test_two_cells_are_no_number_and_two_rows_no_quote(quote: str, expected: str) -> None:
+    table = "Adler\tUlm\t12\t345\nBauer\tKöln\t48\t1250\nNotes\nTotal"
+    file = document(table, kind=DocumentKind.XLSX, place=LocationKind.SHEET)
+    (citation,) = CitationCheck([file]).check(f"«{quote}»")
+    assert citation.verdict == expected
+
+
+MARKDOWN = document(
+    "The **server** is *not* safe; see [the terms](http://a.b/c) and `a_b` in __all__ cases.\n"
+    "Price* 5 euros, 2*3*4 and **bold *inner* text** here.\n\n> Quoted line\n> goes on.\n\n"
+    "```\nx = *y * *z\n```\n",
+    kind=DocumentKind.MARKDOWN,
+    place=LocationKind.HEADING,
+)
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ("The server is not safe", "found"),
+        ("The **server** is *not* safe", "found"),
+        ("server** is *not", "found"),
+        ("The server is safe", "not_found"),
+        ("erver is not", "not_found"),
+        ("see the terms and a_b in all cases", "found"),
+        ("Price 5 euros", "not_found"),
+        ("euros, 234", "not_found"),
+        ("2*3*4 and bold inner text here", "found"),
+        ("Quoted line goes on", "found"),
+        ("x = y * z", "not_found"),
+        ("x = *y * *z", "found"),
+    ],
+)
+def test_what_markdown_hides_does_not_count(quote: str, expected: str) -> None:
+    """An answer is checked as it is read, without the marks that a model copied."""
+    (citation,) = CitationCheck([MARKDOWN]).check(f"«{quote}»")
+    assert citation.verdict == expected
+
+
+@pytest.mark.parametrize("text", ["*_" * 100_000, "`" * 300_000, "[" * 200_000, "](" * 100_000])
+def test_a_hostile_markdown_file_is_checked_in_time(text: str) -> None:
+    file = document(text, kind=DocumentKind.MARKDOWN, place=LocationKind.HEADING)
+    start = time.monotonic()
+    CitationCheck([file]).check(f"«{'*' * 300} a b» and «{'*_' * 200}a b»")
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("“Er sagte „nein danke“ und ging.”", "found"),
+        ("„Er sagte „nein danke“ und ging.“", "found"),
+        ("“Er sagte \u201anein danke\u2018 und ging.”", "found"),
+        ("“Er sagte „nein danke“ und blieb.”", "not_found"),
+        ("“Sie schrieb “ja doch” dazu.”", "found"),
+        ("“Sie schrieb “ja doch” nie.”", "not_found"),
+        ("“5″ 6\u2032 tall”", "not_found"),
+        ("“5\u2032 6″ tall”", "found"),
+    ],
+)
+def test_a_quote_with_quotes_in_it_is_checked_as_a_whole(answer: str, expected: str) -> None:
+    text = "Er sagte „nein danke“ und ging. Sie schrieb “ja doch” dazu. It is 5\u2032 6″ tall."
+    file = document(text, kind=DocumentKind.PDF, place=LocationKind.PAGE)
+    (citation,) = CitationCheck([file]).check(answer)
+    assert citation.verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("{} (pg. 2)", "elsewhere"),
+        ("{} (p2)", "elsewhere"),
+        ("{} on page no. 2", "elsewhere"),
+        ("{} (Seite Nr. 2)", "elsewhere"),
+        ("{} on the 2nd page", "elsewhere"),
+        ("{} auf der zweiten Seite", "elsewhere"),
+        ("{} (a.pdf, 2)", "elsewhere"),
+        ("{} (a.pdf:2)", "elsewhere"),
+        ("Page 2\n\n{}", "elsewhere"),
+        ("On page 2 it says:\n- {}", "elsewhere"),
+        ("Page 1:\n\n{}", "found"),
+        ("{} (Section 4)", "found"),  # pages are not counted so
+        ("{} (Section 1, page 2)", "elsewhere"),
+        ("{} (Section 2, page 1)", "found"),
+    ],
+)
+def test_a_page_is_held_against_the_quote_however_it_is_named(answer: str, expected: str) -> None:
+    file = document(
+        "The fee is 5 euros.", "Other words.", kind=DocumentKind.PDF, place=LocationKind.PAGE
+    )
+    (citation,) = CitationCheck([file]).check(answer.format("“The fee is 5 euros.”"))
+    assert citation.verdict == expected

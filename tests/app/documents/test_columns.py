@@ -77,3 +77,17 @@ def test_words_in_such_columns_are_marked_where_they_stand(tmp_path: Path) -> No
     (one, other) = page.marks
     assert one[0] < 0.5 < other[0], "first in the left column, then in the right one"
     assert one[1] > other[1], "from its end to the beginning of the other"
+
+
+def test_raised_numbers_are_read_as_such_and_marked(tmp_path: Path) -> None:
+    """Otherwise 10² would be 102, or two numbers."""
+    content = (
+        b"BT /F 12 Tf 72 700 Td (never above 10) Tj /F 7 Tf 4 Ts (2) Tj /F 12 Tf 0 Ts"
+        b" ( kN, withdrawn.) Tj /F 7 Tf 4 Ts (13) Tj /F 12 Tf 0 Ts ( No 14.) Tj ET"
+    )
+    path = tmp_path / "a.pdf"
+    section = read(path, content).sections[0]
+    assert " ".join(section.text.split()) == "never above 10² kN, withdrawn.¹³ No 14."
+    span = TextSpan(section.place, 0, len(section.text))
+    page = PageDrawer().draw(path, "a.pdf", section, 612, [span], CancelToken())
+    assert page.marks

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import zipfile
 import zlib
 from pathlib import Path
@@ -233,7 +234,33 @@ def test_a_text_that_is_too_long_is_refused(tmp_path: Path) -> None:
 
 def test_a_missing_file_and_a_folder_are_told(tmp_path: Path) -> None:
     assert fault_of(tmp_path / "gone.txt") is Fault.MISSING
-    assert fault_of(tmp_path) is Fault.MISSING
+    assert fault_of(tmp_path) is Fault.NO_FILE
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files in folders")
+def test_a_pipe_and_a_device_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "zero.txt").symlink_to("/dev/zero")
+    assert fault_of(tmp_path / "pipe.txt") is Fault.NO_FILE
+    assert fault_of(tmp_path / "zero.txt") is Fault.NO_FILE
+
+
+def test_a_file_that_is_written_while_it_is_read_is_told(tmp_path: Path) -> None:
+    """Its hash would be that of another text than was read."""
+    path, done = written(tmp_path / "a.txt", b"words\n" * 100_000), threading.Event()
+
+    def write() -> None:
+        with path.open("ab", buffering=0) as file:
+            while not done.wait(0.001):
+                file.write(b"more\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        assert fault_of(path) is Fault.CHANGED
+    finally:
+        done.set()
+        writer.join()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes do nothing there")

@@ -40,6 +40,17 @@ def test_a_text_is_read_in_the_encodings_that_are_in_use(tmp_path: Path, encodin
     assert (document.kind, document.text) == (DocumentKind.TEXT, text)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_text_in_utf_16_needs_no_mark(tmp_path: Path, encoding: str) -> None:
+    text = "Größe: 12 m², nicht 13\nzweite Zeile"
+    assert read(written(tmp_path / "a.txt", text.encode(encoding))).text == text
+
+
+def test_a_text_of_lines_in_two_encodings_is_read(tmp_path: Path) -> None:
+    data = "Größe\n".encode() + "Maß\n".encode("cp1252")
+    assert read(written(tmp_path / "a.txt", data)).text == "Größe\nMaß"
+
+
 def test_a_document_tells_its_files_hash_and_size(tmp_path: Path) -> None:
     path = written(tmp_path / "a.py", "print(1)\n")
     document = read(path)
@@ -72,6 +83,18 @@ def test_html_is_read_as_it_is_shown(tmp_path: Path) -> None:
     lines = document.sections[1].text.split()
     assert lines == ["Shipping", "-", "a", "-", "b", "1", "|", "2", "x", "y", "ä<"]
     assert "x\n  y" in document.sections[1].text
+
+
+def test_what_html_hides_is_not_read(tmp_path: Path) -> None:
+    """A reader cannot see it, and a model would obey it."""
+    page = (
+        '<p>shown</p><div style="display: none">one<div>two</div>three</div>'
+        "<p hidden>four<p>seen<br hidden> too</p>"
+        '<p style="font-size:0"><b style="font-size:13px">as in many e-mails</b></p>'
+    )
+    assert (
+        read(written(tmp_path / "a.html", page)).text == "shown\n\nseen\ntoo\n\nas in many e-mails"
+    )
 
 
 def test_html_in_another_encoding_is_read_as_it_declares(tmp_path: Path) -> None:
@@ -158,6 +181,22 @@ def test_a_docx_is_divided_at_its_headings_in_any_language(tmp_path: Path) -> No
     assert document.sections[1].text == "Preise\n\nUlm  | 3 \na\tbonce\n\nEine Fußnote"
 
 
+def test_raised_numbers_are_read_as_such(tmp_path: Path) -> None:
+    """Otherwise 10² would be 102."""
+    page = "<p>10<sup>2</sup> kN, 10<sup>-9</sup>, the 4<sup>th</sup></p>"
+    assert read(written(tmp_path / "a.html", page)).text == "10² kN, 10⁻⁹, the 4th"
+    run = "<w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>2</w:t></w:r>"
+    body = f"<w:p><w:r><w:t>10</w:t></w:r>{run}<w:r><w:t> kN</w:t></w:r></w:p>"
+    assert read(made.docx(tmp_path / "a.docx", body)).text == "10² kN"
+
+
+def test_words_that_a_docx_hides_or_has_moved_are_not_read(tmp_path: Path) -> None:
+    hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r>"
+    moved = "<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>"
+    body = f"<w:p>{hidden}{moved}<w:r><w:t>shown</w:t></w:r></w:p>"
+    assert read(made.docx(tmp_path / "a.docx", body)).text == "shown"
+
+
 def test_an_xlsx_shows_its_cells_as_a_person_sees_them(tmp_path: Path) -> None:
     book = Workbook()
     sheet = book.active
@@ -171,6 +210,15 @@ def test_an_xlsx_shows_its_cells_as_a_person_sees_them(tmp_path: Path) -> None:
     assert titles(document) == ["Umsatz", "Leer"]
     shown = "Tag\tMenge\tAnteil\tGut\n2026-03-01\t1234.5\t12.5%\tTRUE"
     assert document.sections[0].text == shown
+
+
+def test_a_formula_without_a_result_is_shown_itself(tmp_path: Path) -> None:
+    book = Workbook()
+    book.active.append(["Summe", "=1+2"])
+    book.active.append([5.5])
+    book.active["A2"].number_format = '0.0"%"'  # it only looks like a share
+    book.save(tmp_path / "a.xlsx")
+    assert read(tmp_path / "a.xlsx").text == "Summe\t=1+2\n5.5"
 
 
 def test_a_pptx_is_read_in_the_order_of_its_slides_with_notes(tmp_path: Path) -> None:
@@ -212,6 +260,16 @@ def test_an_email_that_is_html_alone_is_read_as_it_is_shown(tmp_path: Path) -> N
     mail = EmailMessage()
     mail.set_content("<p>One <b>two</b></p>", subtype="html")
     assert read(written(tmp_path / "a.eml", bytes(mail))).text == "One two"
+
+
+def test_an_email_with_headers_and_words_that_make_no_sense_is_read(tmp_path: Path) -> None:
+    data = b'From: =?utf-8?b?!!!!?= <\x00@>\nTo: a@[1.2.3\nCc: "unclosed <a@b\nSubject: ok\n\nhello'
+    text = read(written(tmp_path / "a.eml", data)).text
+    assert text.startswith("From: ")
+    assert text.endswith("Subject: ok\n\nhello")
+    garbage = b"Subject: ok\nContent-Transfer-Encoding: base64\n\n!!!@@@===AAA\xff\n"
+    text = read(written(tmp_path / "b.eml", garbage)).text
+    assert text == "Subject: ok\n\n(The text of this message cannot be read.)"
 
 
 def test_each_message_of_an_mbox_is_a_place(tmp_path: Path) -> None:
