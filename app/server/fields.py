@@ -15,11 +15,11 @@ MAX_DEPTH: Final = 64
 """Arrays and objects inside one another; a schema of a tool has some ten."""
 
 
-_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)', re.DOTALL)
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z|\\\Z)', re.DOTALL)
 """A string, or what is left of a body that ends in one: so no part of it is looked at twice."""
 _BRACKET: Final = re.compile(rb"[\[\]{}]")
-_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x00")
-"""What may be half of a character: spelled out, in bytes, or in an encoding with NULs."""
+_HALVES: Final = (b"\\u", b"\xed", b"\x00")
+"""How half a character may begin: spelled out, in UTF-8, or in an encoding with NULs."""
 
 
 class Fields(BaseModel):
@@ -56,7 +56,7 @@ def read_json(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadRequest("The request is no JSON object.", "It is something else.", "Send one.")
     # A client that cuts a text by UTF-16, as JavaScript does, may leave half a character.
-    repaired: dict[str, Any] = _repaired(value) if _HALF.search(body) else value
+    repaired: dict[str, Any] = _repaired(value) if any(it in body for it in _HALVES) else value
     return repaired
 
 
