@@ -103,10 +103,11 @@ class _Zone:
 
 def in_reading_order(words: PdfTextPage) -> list[Character]:
     """Return the characters of a page in the order in which they are read."""
-    drawn = _with_raised(
-        words, [(character, at) for at, character in enumerate(words.get_text_range())]
-    )
-    gutter = _gutter(list(_segments(_rectangles(words))))
+    drawn = [(character, at) for at, character in enumerate(words.get_text_range())]
+    rectangles = list(_rectangles(words))
+    if any(other.is_raised_behind(one, one) for one, other in pairwise(rectangles)):
+        drawn = _with_raised(words, drawn)
+    gutter = _gutter(list(_segments(rectangles)))
     return drawn if gutter is None else list(_by_columns(words, drawn, gutter))
 
 
