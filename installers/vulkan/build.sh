@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Get what a Vulkan build of llama.cpp needs on Debian, Ubuntu or a kin of theirs, and build it.
 #
-#   bash installers/vulkan/build.sh [--tools]
+#   bash installers/vulkan/build.sh [--tools | --newer-tools]
 #
-# With --tools it gets them and builds nothing: installers/native/build.py does.
+# With --tools and --newer-tools it gets them and builds nothing: installers/native/build.py does.
+# Packages are built with the system's compiler of shaders, --tools, as newer ones make them larger;
+# a build for this computer, and a pack for newer cards, with one that knows what these can do.
 #
 # Installs system packages (as root, or through sudo). Vulkan headers older than llama.cpp asks for,
 # and a compiler of shaders that does not know what newer cards can do, as in Debian 12, are not
@@ -32,7 +34,7 @@ if [ "${found:-0}" -lt "$LEAST" ] && [ "$(version "$OWN/$HEADER")" = "" ]; then
     newer+=(libvulkan-dev)
 fi
 year=$(glslc --version | sed -n 's/^shaderc v\{0,1\}\([0-9]*\).*/\1/p')
-if [ "${year:-0}" -lt "$GLSLC" ] && [ ! -x "$OWN/bin/glslc" ]; then
+if [ "${1:-}" != --tools ] && [ "${year:-0}" -lt "$GLSLC" ] && [ ! -x "$OWN/bin/glslc" ]; then
     echo "The system's glslc is of ${year:-an unknown year}; one of $GLSLC makes faster shaders."
     newer+=(glslc libshaderc1 libstdc++6 libgcc-s1 libc6)
 fi
@@ -72,5 +74,5 @@ if [ ${#newer[@]} -gt 0 ]; then
     fi
 fi
 
-[ "${1:-}" = --tools ] && exit
+case "${1:-}" in --tools | --newer-tools) exit ;; esac
 exec "${PYTHON:-python3}" run.py --backend vulkan "${@:---version}"
