@@ -17,6 +17,8 @@ from engines.helper.child import END_OF_ANSWER
 from engines.helper.parent import ProcessResult, resident_bytes_of, start_helper
 
 _LOOK_S: Final = 0.1
+_LAST_WORDS_S: Final = 1.0
+"""For reading what an ended process has said: one that it has started may still hold the pipe."""
 _PIECE: Final = 1 << 16
 
 
@@ -31,12 +33,15 @@ class ServingHelper:
         self._child, self._orders = start_helper(command)
         self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._errors: deque[bytes] = deque(maxlen=16)
-        for pipe, into in (
-            (self._child.stdout, self._pieces.put),
-            (self._child.stderr, self._errors.append),
-        ):
-            if pipe is not None:
-                threading.Thread(target=_listen, args=(pipe, into), daemon=True).start()
+        self._listeners = [
+            threading.Thread(target=_listen, args=(pipe, into), daemon=True)
+            for pipe, into in (
+                (self._child.stdout, self._pieces.put),
+                (self._child.stderr, self._errors.append),
+            )
+        ]
+        for listener in self._listeners:
+            listener.start()
         self.orders = 0
 
     @property
@@ -87,6 +92,8 @@ class ServingHelper:
         if not ended:
             self._child.kill()
             code = self._child.wait()
+            for listener in self._listeners:
+                listener.join(_LAST_WORDS_S)
         err = b"".join(self._errors).decode(errors="replace")
         answer = b"".join(parts).removesuffix(END_OF_ANSWER if ended else b"")
         return ProcessResult(code, answer, err, in_time, too_much=too_much)
@@ -98,8 +105,10 @@ class ServingHelper:
         os.close(self._orders)
 
 
-def _listen(pipe: IO[bytes], into: Any) -> None:
+def _listen(pipe: IO[bytes] | None, into: Any) -> None:
     """Pass on what comes from a pipe; nothing at its end."""
+    if pipe is None:
+        return
     with pipe:
         while part := pipe.read1(_PIECE):  # type: ignore[attr-defined]
             into(part)
