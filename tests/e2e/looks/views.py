@@ -42,8 +42,8 @@ VIEWS: Final = (
 
 SMALL: Final = (
     View("light", False, (800, 560)),
-    View("dark", False, (1000, 640), 150),
-    View("light", False, (1000, 640), 200),
+    View("light", False, (1000, 640), 150),
+    View("dark", False, (1000, 640), 200),
 )
 """The smallest windows in which every page holds; where things lie, a theme changes nothing."""
 
