@@ -92,6 +92,14 @@ def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
     return PatientBot(request)
 
 
+@pytest.fixture(scope="module")
+def set_aside() -> Iterator[None]:
+    """What Python holds at the start of a module is not looked through after each of its tests."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def no_secrets() -> Iterator[None]:
     """What a test gives as a key is a word of another one's texts."""
@@ -109,6 +117,7 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
         "processes": _processes,
     }
     if uses_qt:
+        request.getfixturevalue("set_aside")
         checks |= {"windows": _windows, "timers": _running_timers}
     before = {kind: find() for kind, find in checks.items()}
     yield
