@@ -47,10 +47,12 @@ def _unmarked(data: bytes) -> str:
     sample = data[:_SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     many = _MOSTLY * len(sample) / 2
-    encoding = "utf-16-le" if odd > many and not even else "utf-16-be"
     if max(even, odd) <= many or min(even, odd):
         return ""
-    return "" if _NO_TEXT.search(data.decode(encoding, errors="replace")) else encoding
+    encoding = "utf-16-le" if odd > many else "utf-16-be"
+    text = data.decode(encoding, errors="replace")
+    western = sum(map(str.isascii, text[:_SAMPLE])) > _MOSTLY * len(text[:_SAMPLE])
+    return encoding if western and not _NO_TEXT.search(text) else ""
 
 
 def _line(data: bytes) -> str:

@@ -55,7 +55,7 @@ def test_a_recommendation_that_comes_late_does_not_push_the_search_out_of_sight(
     discover.qtbot.wait(300)  # until it has been scrolled to
     suggestions.offered.emit(suggestions.told)
     discover.qtbot.wait(300)
-    assert not field.visibleRegion().isEmpty()
+    discover.qtbot.waitUntil(lambda: not field.visibleRegion().isEmpty())
 
 
 def test_nothing_is_sent_while_typing(discover: Ui, hub: ScriptedHub) -> None:
