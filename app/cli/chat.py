@@ -321,7 +321,7 @@ def _line_reader(commands: Sequence[str]) -> Callable[[], str]:
     """
     if not sys.stdout.isatty():
         return _plain_line
-    # Read by this command alone, and a tenth of a second to import.
+    # Imported here, as no other command needs it.
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
 
