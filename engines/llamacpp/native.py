@@ -237,8 +237,10 @@ def _prepare_environment() -> None:
     # Between two operations OpenMP threads wait for each other some hundred times a token. By
     # default they spin, which slows decoding tenfold where cores are shared; if they sleep at
     # once, waking them doubles the time of a token where cores are not. So they spin for some
-    # microseconds, which is as long as the wait should last, and then sleep.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    # microseconds, which is as long as the wait should last, and then sleep. GCC's OpenMP does so
+    # by "passive", too, but only until a second model in the process has threads of its own: with
+    # more of them than cores they would sleep at once. By "active" the count is the same then.
+    os.environ.setdefault("OMP_WAIT_POLICY", "active" if sys.platform == "linux" else "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     # On an H100 the recorded graphs of this llama.cpp gave wrong text, one token at a time with
     # flash attention; llama-server's were as wrong. Without them it is the processor's text.

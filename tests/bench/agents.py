@@ -5,8 +5,8 @@ python tests/bench/agents.py --server PATH [--agent claude|codex|opencode]... [-
 PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds one. The requests
 are those of `tests/support/agents/recorded`, of twenty turns each, sent to `hearth serve` and to
 llama-server in turn, at the address that the agent asks, with one token as the answer, and without
-tools that are no plain functions, which llama-server leaves out or refuses. So what is
-timed is the way to the first token, by the client's clock. The model is made, with random weights
+what llama-server leaves out or refuses: tools that are no plain functions, and what was reasoned in
+earlier turns. So what is timed is the way to the first token, by the client's clock. The model is made, with random weights
 (with --large 0.32 billion parameters in Q8_0, else a small one in F16), and its template is
 ChatML's with tools.
 
@@ -52,6 +52,7 @@ CONTEXT = 65_536
 SMALL = Size(layers=4, width=256, heads=4, kv_heads=2, inner=512)
 LARGE = Size()
 RESTART_BAR = 0.2
+REASONED = ("reasoning", "thinking")
 TEMPLATE = (
     "{%- if tools %}<|im_start|>system\n"
     "{%- if messages[0].role == 'system' %}{{ messages[0].content }}\n{% endif %}"
@@ -199,13 +200,27 @@ def llama(program: Path, model: Path) -> Iterator[Asked]:
 
 
 def session(agent: str, turns: int) -> list[tuple[str, dict[str, Any]]]:
-    """The requests of a session, with the tools that both servers know: plain functions."""
+    """The requests of a session, with what both servers know."""
     found = json.loads(lzma.decompress((RECORDED / f"{agent}.json.xz").read_bytes()))
     for _, body in found:
         body["tools"] = [
             it for it in body.get("tools") or () if it.get("type", "function") == "function"
         ]
+        for said in ("messages", "input"):
+            if said in body:
+                body[said] = _without_reasoning(body[said])
     return [(path, body) for path, body in found if body["tools"]][: turns + 1]
+
+
+def _without_reasoning(said: Any) -> Any:
+    """The messages or items of a conversation without what was reasoned, in any protocol."""
+    if isinstance(said, list):
+        kept = (it for it in said if not isinstance(it, dict) or it.get("type") not in REASONED)
+        return [_without_reasoning(it) for it in kept]
+    if isinstance(said, dict) and "role" in said:
+        other = {name: it for name, it in said.items() if name != "reasoning_content"}
+        return {**other, "content": _without_reasoning(said.get("content"))}
+    return said
 
 
 def measure(agent: str, turns: int, program: Path, model: Path, folder: Path) -> bool:

@@ -331,5 +331,6 @@ def test_bare_system_without_proc_and_sys(tmp_path: Path) -> None:
 
 def test_a_tiny_model_gets_one_thread_on_any_machine() -> None:
     cpu = Cpu("any", 16, 16, 16, 16, 16, features=())
-    assert thread_rule(cpu, 5_000_000) == Threads(1, 1)
+    assert thread_rule(cpu, 4_000_000) == Threads(1, 1)
+    assert thread_rule(cpu, 7_000_000) == Threads(15, 16)
     assert thread_rule(cpu, 1 << 30).decode > 1
