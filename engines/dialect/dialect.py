@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,15 +32,15 @@ class Guard:
             if len(text) > 1:
                 self._by_length[len(text)].add(text)
         self._first = frozenset(text[0] for of in self._by_length.values() for text in of)
+        self._may_begin = re.compile("|".join(map(re.escape, sorted(self._first))))
 
     def protect(self, text: str) -> str:
         """Put a SEAM behind the first character of every such spelling in `text`."""
         text = text.replace(SEAM, "\N{REPLACEMENT CHARACTER}")
         if self._first.isdisjoint(text):
             return text
-        return "".join(
-            char + SEAM if char in self._first and self.begins(text, at) else char
-            for at, char in enumerate(text)
+        return self._may_begin.sub(
+            lambda char: char[0] + SEAM if self.begins(text, char.start()) else char[0], text
         )
 
     def protect_all(self, value: Any) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+import threading
+from array import array
+from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
@@ -30,6 +32,49 @@ _LONG: Final = 250_000
 
 _ANSWERS: Final = 16
 """Answers whose tokens are remembered, the last ones."""
+_TURNS: Final = 8_000_000
+"""Characters of turns whose tokens are remembered, those used last."""
+
+
+class _TurnTokens:
+    """Tokenises prompts turn by turn, and remembers turns: a chat brings all of them again.
+
+    A turn is what lies between two of the control tokens that a prompt has most of: there the
+    tokeniser begins anew. From any thread.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._marker = ""
+        self._lock = threading.Lock()
+        self._turns: OrderedDict[str, array[int]] = OrderedDict()
+        self._held = 0
+
+    def of(self, text: str) -> list[int]:
+        """Return the tokens of a prompt, or of a part of one."""
+        self._marker = self._marker or self._vocabulary.turn_marker(text)
+        if not self._marker:
+            return self._vocabulary.tokenise(text)
+        first, *others = text.split(self._marker)
+        tokens = self._vocabulary.tokenise(first)
+        for other in others:
+            tokens += self._turn(self._marker + other)
+        return tokens
+
+    def _turn(self, text: str) -> array[int]:
+        with self._lock:
+            if text in self._turns:
+                self._turns.move_to_end(text)
+                return self._turns[text]
+        tokens = array("i", self._vocabulary.tokenise(text))
+        with self._lock:
+            if text not in self._turns:
+                self._turns[text] = tokens
+                self._held += len(text)
+            while self._held > _TURNS:
+                oldest, _ = self._turns.popitem(last=False)
+                self._held -= len(oldest)
+        return tokens
 
 
 @dataclass(frozen=True)
@@ -79,6 +124,7 @@ class Prompter:
         # What stands for a medium while a template is rendered; nobody can write it in a message.
         self._nonce = token_hex(8)
         self._marked = re.compile(f"<media {self._nonce} ([0-9a-fA-F]+)>")
+        self._turns = _TurnTokens(vocabulary)
         self._known: deque[tuple[str, list[int]]] = deque(maxlen=_ANSWERS)
         self._counts: dict[int, int] = {}
 
@@ -304,11 +350,12 @@ class Prompter:
     ) -> list[int]:
         """Tokenise a text with media. whole: it is the beginning of what the model gets."""
         first, *rest = self._marked.split(text)
-        vocabulary = self._vocabulary
-        tokens = vocabulary.whole_text(first) if whole else vocabulary.tokenise(first)
+        tokens = self._turns.of(first)
+        if whole:
+            tokens = self._vocabulary.begun(tokens)
         for digest, between in zip(rest[::2], rest[1::2], strict=True):
             tokens += media[digest]
-            tokens += vocabulary.tokenise(between)
+            tokens += self._turns.of(between)
         return tokens
 
     def _lengths(self, messages: Sequence[Message], total: int) -> list[int]:

@@ -13,7 +13,7 @@ from engines.llamacpp.fewest import FewestTokens
 from engines.llamacpp.native import Native
 from engines.text import SEAM
 
-_UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE = 1, 8, 16, 32
+_UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE, _STRIPS_LEFT = 1, 8, 16, 32, 128
 """Bits of `enum llama_token_attr` in llama.h."""
 
 _SENTENCEPIECE, _BPE = 1, 2
@@ -24,6 +24,9 @@ _SENTENCEPIECE, _BPE = 1, 2
 # most one run of blanks next to one of other characters.
 _LONG: Final = re.compile(r"[^ \n]{400}(?=[^ \n])|\s{400}(?=\s)")
 _BYTES: Final = frozenset(f"<0x{byte:02X}>" for byte in range(256))
+
+_LOOKED_AT: Final = 10_000
+"""Characters at the beginning of a prompt in which all control tokens of its template turn up."""
 
 _USUAL_PIECE: Final = 256
 """Bytes; hardly any token has more."""
@@ -118,6 +121,23 @@ class Vocabulary:
             text = _LONG.sub(self._with_seam, text)
         return [token for part in text.split(SEAM) for token in self._tokenise(part)]
 
+    def turn_marker(self, prompt: str) -> str:
+        """Return the control token that a prompt has most often, "" if it has none.
+
+        In front of it a text may be cut before it is tokenised: no longer token begins earlier,
+        and it swallows no blanks there.
+        """
+        found = [it for it in self.control_texts if it and it in prompt[:_LOOKED_AT]]
+        whole = [it for it in found if not any(it in other for other in self._special - {it})]
+        for text in sorted(whole, key=prompt.count, reverse=True):
+            token = self.token_of(text)
+            if token is not None and not self._strips_left(token):
+                return text
+        return ""
+
+    def _strips_left(self, token: int) -> bool:
+        return bool(self._api.llama_vocab_get_attr(self._pointer, token) & _STRIPS_LEFT)
+
     def fewest(self, text: str) -> int:
         """Return a number of tokens that `text` has at least, in a fraction of tokenising's time.
 
@@ -133,10 +153,12 @@ class Vocabulary:
 
     def whole_text(self, text: str) -> list[int]:
         """Tokenise `text` behind the token that begins one, where the model wants that."""
-        tokens = self.tokenise(text)
-        if self.adds_bos and tokens[:1] != [self.bos]:
-            tokens.insert(0, self.bos)
-        return tokens
+        return self.begun(self.tokenise(text))
+
+    def begun(self, tokens: list[int]) -> list[int]:
+        """Return the tokens of a text behind the one that begins it, where the model wants that."""
+        begins = self.adds_bos and tokens[:1] != [self.bos]
+        return [self.bos, *tokens] if begins else tokens
 
     def wrapping(self) -> tuple[list[int], list[int]]:
         """Return the tokens that the model wants before and behind a whole text."""

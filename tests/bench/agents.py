@@ -6,9 +6,9 @@ PATH is a llama-server of the same llama.cpp; tests/bench/build_server.py builds
 are those of `tests/support/agents/recorded`, of twenty turns each, sent to `hearth serve` and to
 llama-server in turn, at the address that the agent asks, with one token as the answer, and without
 what llama-server leaves out or refuses: tools that are no plain functions, and what was reasoned in
-earlier turns. So what is timed is the way to the first token, by the client's clock. The model is made, with random weights
-(with --large 0.32 billion parameters in Q8_0, else a small one in F16), and its template is
-ChatML's with tools.
+earlier turns. So what is timed is the way to the first token, by the client's clock; both have the
+model loaded by a question before. It is made, with random weights (with --large 0.32 billion
+parameters in Q8_0, else a small one in F16), and its template is ChatML's with tools.
 
 llama-server runs with one slot, 8 GB for prompts that it puts aside, and reuse of parts that have
 moved (--cache-reuse): the best of its settings for one agent. What it evaluated is the change of
@@ -225,13 +225,17 @@ def _without_reasoning(said: Any) -> Any:
 
 def measure(agent: str, turns: int, program: Path, model: Path, folder: Path) -> bool:
     asked = session(agent, turns)
+    first = {"model": model.stem, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
     ours: list[Turn] = []
     theirs: list[Turn] = []
     with hearth(folder, model) as here, llama(program, model) as there:
+        for server in (here, there):
+            server.turn("/v1/chat/completions", first)
         for path, body in asked:
             ours.append(here.turn(path, one_token(path, body, model.stem)))
             theirs.append(there.turn(path, one_token(path, body, model.stem)))
     with hearth(folder, model) as here:
+        here.turn("/v1/chat/completions", first)
         path, body = asked[-1]
         again = here.turn(path, one_token(path, body, model.stem))
     read, read_there = sum(it.evaluated for it in ours), sum(it.evaluated for it in theirs)

@@ -8,7 +8,9 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import ModelDamaged, TemplateFailed, Unsupported
+from engines.llamacpp import prompting
 from engines.llamacpp.engine import LlamaCppEngine
+from engines.llamacpp.prompting import _TurnTokens
 from engines.llamacpp.sampling import Greedy
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.text import SEAM
@@ -130,3 +132,46 @@ def test_a_number_that_is_no_token_is_refused(load: Load) -> None:
     for number in (-1, 1 << 30):
         with pytest.raises(Unsupported, match="no token"):
             engine.detokenize([number], CancelToken())
+
+
+TURNS = [
+    ("user", "What is 2 < 3?  \n"),
+    ("assistant", "  True.\n\n"),
+    ("user", "\n\tÄpfel <turn|> and <|turn>user are words, as are 🍎 and <pad>."),
+    ("assistant", "a" * 900),
+    ("user", ""),
+    ("assistant", "Hel" + SEAM + "lo "),
+]
+
+
+@pytest.mark.parametrize("kind", ["the starter", "bytes", "pieces"])
+def test_a_prompt_has_the_same_tokens_turn_by_turn(load: Load, tmp_path: Path, kind: str) -> None:
+    made = {"bytes": byte_tokenizer("qwen2"), "pieces": sentencepiece_tokenizer(256)}.get(kind)
+    engine = load(write_random_llama(tmp_path / "m.gguf", tokenizer=made)) if made else load()
+    vocabulary = vocabulary_of(engine)
+    begin, end = ("<s>", "</s>") if made else ("<|turn>", "<turn|>")
+    text = "".join(f"{begin}{role}\n{said}{end}\n" for role, said in TURNS)
+    assert vocabulary.turn_marker(text) in {begin, end}
+    turns = _TurnTokens(vocabulary)
+    for _ in range(2):
+        assert turns.of(text) == vocabulary.tokenise(text)
+        assert turns.of(text + "more") == vocabulary.tokenise(text + "more")
+    assert _TurnTokens(vocabulary).of("no turn") == vocabulary.tokenise("no turn")
+
+
+def test_turns_that_come_again_are_not_tokenised_again(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocabulary = vocabulary_of(load())
+    turns, asked = _TurnTokens(vocabulary), list[str]()
+    tokenise = vocabulary.tokenise
+    monkeypatch.setattr(vocabulary, "tokenise", lambda it: asked.append(it) or tokenise(it))
+    turns.of("<|turn>user\nOne.<turn|>\n<|turn>model\n")
+    asked.clear()
+    turns.of("<|turn>user\nOne.<turn|>\n<|turn>model\nTwo.<turn|>\n")
+    assert not any("One." in it for it in asked)
+    monkeypatch.setattr(prompting, "_TURNS", 10)
+    turns.of("<|turn>user\nThree.<turn|>\n")
+    asked.clear()
+    turns.of("<|turn>user\nOne.<turn|>\n")
+    assert any("One." in it for it in asked)
