@@ -35,7 +35,7 @@ from app.core.knowledge import (
     fused,
 )
 from app.store.index_file import IndexFile, IndexKind
-from app.store.passages import WORDS, telling_words, terms_of, weighed
+from app.store.passages import WORDS, telling_words, terms_of, weighed, with_names
 from app.store.vectors import (
     HALVES,
     Code,
@@ -554,7 +554,8 @@ class CollectionIndex:
                 (_telling(counts), _TOP),
             ).fetchall()
             (count,) = db.execute("SELECT coalesce(sum(count), 0) FROM texts").fetchone()
-        return weighed(rows, counts, count)
+            named = with_names(db, "word_index", question)
+        return weighed(rows, counts, count, named)
 
     def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> Ranking:
         with self._file.read() as db:

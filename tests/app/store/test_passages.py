@@ -51,6 +51,29 @@ def test_a_passage_weighs_as_much_as_it_has_of_the_question() -> None:
     assert common < 0.01
 
 
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("Which force does my wrench need when I mount AX-4711 again?", 0),
+        ("Mein Programm sagt heute früh DISK_FULL, was kann ich da machen?", 1),
+        ("Wie viel MwSt muss im Jahr 2031 auf dieser Quittung stehen?", 2),
+    ],
+)
+def test_a_passage_that_has_what_the_question_names_weighs_most(question: str, page: int) -> None:
+    pages = ("AX-4711 takes 40 Nm.", "DISK_FULL: leeren.", "Die MwSt ist 19.", "AX-4712 takes 50.")
+    everything = list(passages(attached("a.pdf", *pages, *PAGES, *FILLERS).document, 1000))
+    ((first, weight), *others) = find_passages(everything, question, 5)
+    assert (first, weight) == (page, 1.0)
+    assert all(weight < 0.5 for _, weight in others)
+
+
+def test_what_many_passages_name_says_little() -> None:
+    pages = [f"X200, chapter {number}." for number in range(20)]
+    everything = list(passages(attached("a.pdf", *pages, *FILLERS).document, 1000))
+    question = "Where does the X200 say how it is cleaned with vinegar?"
+    assert all(weight < 0.5 for _, weight in find_passages(everything, question, 5))
+
+
 def test_a_passage_ends_where_a_paragraph_does_and_loses_nothing() -> None:
     text = "\n\n".join(f"Paragraph {number}. " + "word " * 60 for number in range(40))
     file = attached("a.txt", text)
