@@ -1,10 +1,11 @@
 """How often the right passage is among the first five: 200 questions about made documents.
 
-    python -m tests.bench.retrieval [MODEL.gguf] [--first] [--missed]
+    python -m tests.bench.retrieval [MODEL.gguf] [--first] [--missed] [--names]
 
 With an embedding model (`tests/bench/real_embedder.py` makes one), the search of collections is
 measured as well, by words and vectors together. --first asks the questions as they were worded
-first. --missed lists what was not found.
+first. --missed lists what was not found. --names asks 120 other questions: each has the code of one
+of 500 paragraphs that are alike but for that, in words that none of them has.
 
 The documents lie in `retrieval/`, eight in English and eight in German, each with its questions
 behind the paragraph that answers them. The questions were made by hand in other words than the
@@ -29,6 +30,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Final
 
@@ -67,6 +69,16 @@ FIRST: Final = 5
 FOLDER: Final = Path(__file__).parent / "retrieval"
 GUIDES: Final = Path(__file__).parents[2] / "resources" / "docs"
 _BETWEEN: Final = "\n\n"
+_PART: Final = (
+    "en",
+    "Part {} is made of brass. It is tightened with {} Nm and replaced after {} hours.",
+    "Which force do I need on my wrench when I mount {} again after cleaning everything?",
+)
+_CONTRACT: Final = (
+    "de",
+    "Die Vertragsnummer {} gehört zum Haus {}. Die Selbstbeteiligung beträgt {} Euro im Jahr.",
+    "Was muss ich bei einem Schaden selbst tragen, wenn mein Papier die Kennung {} hat?",
+)
 
 
 @dataclass(frozen=True)
@@ -135,6 +147,29 @@ def _read(path: Path, *, decides: bool) -> tuple[str, list[Question]]:
                     Question(line[2:], first, language, decides, path.name, start, end)
                 )
     return text, questions
+
+
+def named() -> tuple[list[AttachedFile], list[Question]]:
+    """Make files of parts and contracts with codes, 25 in each, and questions about some."""
+    random = Random(5)
+    files, questions = [], []
+    for number in range(20):
+        language, paragraph, asked = (_PART, _CONTRACT)[number % 2]
+        text, name = "", f"{language}-{number}.txt"
+        for _ in range(25):
+            code = (
+                f"{random.choice('ABCDEFGHK')}{random.choice('XYZT')}-{random.randint(1000, 9999)}"
+            )
+            text += _BETWEEN if text else ""
+            start = len(text)
+            text += paragraph.format(code, random.randint(5, 90), random.randint(100, 9000))
+            question = asked.format(code)
+            decides = number % 4 < 2
+            questions.append(
+                Question(question, question, language, decides, name, start, len(text))
+            )
+        files.append(_attached(name, text))
+    return files, random.sample(questions, 120)
 
 
 def _attached(name: str, text: str) -> AttachedFile:
@@ -214,7 +249,7 @@ def report(name: str, search: Search, questions: Sequence[Question]) -> None:
 
 
 def main() -> None:
-    files, questions = haystack()
+    files, questions = named() if "--names" in sys.argv else haystack()
     if "--first" in sys.argv:
         questions = [replace(it, text=it.first) for it in questions]
     count = sum(1 for file in files for _ in passages(file.document, PASSAGE))
