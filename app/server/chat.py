@@ -244,15 +244,16 @@ def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
 
 def read_texts(fields: CompletionFields) -> list[ApiRequest]:
     """Read a request for completions of raw prompts: one for each. Raises BadRequest."""
-    if fields.suffix:
+    prompts = _prompts(fields.prompt)
+    are_texts = all(isinstance(it, str) for it in prompts)
+    if fields.suffix and not are_texts:
         raise BadRequest(
-            "“suffix” cannot be used.",
-            "No text is filled in before another.",
-            "Leave it out.",
+            "“suffix” cannot be used here.",
+            "A gap is filled between two texts, and the prompt is none: it is tokens.",
+            "Send the prompt as text, or leave “suffix” out.",
             "suffix",
         )
-    prompts = _prompts(fields.prompt)
-    if fields.echo and not (fields.logprobs is None and all(isinstance(it, str) for it in prompts)):
+    if fields.echo and not (are_texts and fields.logprobs is None):
         raise BadRequest(
             "“echo” cannot be used here.",
             "Only a prompt that is text is sent back, and without the probabilities of its tokens.",
@@ -275,6 +276,7 @@ def read_texts(fields: CompletionFields) -> list[ApiRequest]:
                 sampling=fields.sampling(None, fields.logprobs),
                 stop=fields.stops(),
                 prompt=prompt,
+                suffix=fields.suffix or "",
             ),
             fields.settings(fields.max_tokens),
             seed=fields.seed,

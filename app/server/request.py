@@ -82,6 +82,7 @@ class ApiRequest:
             prepared,
             messages=its.messages,
             prompt=its.prompt,
+            suffix=its.suffix,
             sampling=sampling,
             tools=its.tools,
             tool_choice=its.tool_choice,

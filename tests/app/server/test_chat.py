@@ -336,6 +336,17 @@ def test_a_prompt_of_text_is_sent_back_before_its_answer(
         assert refused.value.param == "echo"
 
 
+def test_a_suffix_goes_with_a_prompt_of_text(served: Served, client: openai.OpenAI) -> None:
+    client.completions.create(model="starter", prompt="Once", suffix="the end.")
+    assert (served.engine.requests[0].prompt, served.engine.requests[0].suffix) == (
+        "Once",
+        "the end.",
+    )
+    with pytest.raises(openai.BadRequestError, match="suffix") as refused:
+        client.completions.create(model="starter", prompt=[1, 2], suffix="the end.")
+    assert refused.value.param == "suffix"
+
+
 def test_no_tokens_are_no_tokens(served: Served, client: openai.OpenAI) -> None:
     client.completions.create(model="starter", prompt="Once", max_tokens=0)
     assert served.engine.requests[0].max_tokens == 0

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,18 @@ import httpx2
 import openai
 import pytest
 
+from app.core.network.serving import LOOPBACK, Address, ServeOptions
 from app.server.recent import (
     ListFields,
     PreviousResponseNotFound,
     RecentResponses,
     ResponseNotFound,
 )
+from app.store.folder import DataFolder
+from app.wiring.app import open_app
 from engines.errors import EngineFailed
 from engines.types import ReasoningDelta, ToolCall
+from tests.app.server.test_attacks import client_of
 from tests.app.server.test_media import PNG, url_of
 from tests.app.server.test_responses import WEATHER
 from tests.support.serving import Served
@@ -297,6 +301,17 @@ def test_what_is_used_no_more_is_forgotten(served: Served, client: openai.OpenAI
         ask(client, "On", previous_response_id=used.id)
     with pytest.raises(openai.BadRequestError, match="in memory only"):
         ask(client, "On", previous_response_id=left.id)
+
+
+def test_what_was_computed_of_a_response_is_used_again() -> None:
+    with closing(open_app(DataFolder.default(), offline=True)) as app:
+        app.server.start(ServeOptions(Address(LOOPBACK, 0)))
+        with client_of(app) as client:
+            first = ask(client, "What is Hearth?", max_output_tokens=24)
+            second = ask(client, "Go on", max_output_tokens=8, previous_response_id=first.id)
+    read, written = first.usage.input_tokens, first.usage.output_tokens
+    assert second.usage.input_tokens > read + written
+    assert second.usage.input_tokens_details.cached_tokens >= read
 
 
 def response(number: int, previous: str | None = None, text: str = "") -> dict[str, Any]:
