@@ -483,6 +483,7 @@ class ResponseWriter:
                 "total_tokens": its.prompt_tokens + its.completion_tokens,
             },
         }
+        # One that was cancelled, by the server's end, is not remembered; nor is one that failed.
         if done.finish_reason != "cancelled":
             self._keep(self._response)
         name = "response.incomplete" if cut else "response.completed"
