@@ -191,7 +191,7 @@ class ChatRequest:
     tool_choice: whether it may, must not or has to ask. only_tool: the one that it may ask for,
     where it has to; "" leaves it all of them. parallel_tools: it may ask for several at once.
     prompt: text or tokens to go on with as they are, without a chat template; then there are no
-    messages.
+    messages. suffix: text that comes behind the answer to a prompt of text, which fills the gap.
     adapter: the name of one of `LoadPlan.adapters` to answer with; None is the model by itself.
     guest: another program asks; the prompts of those who ask here are read first.
     """
@@ -212,6 +212,7 @@ class ChatRequest:
     only_tool: str = ""
     parallel_tools: bool = True
     prompt: str | tuple[int, ...] | None = None
+    suffix: str = ""
     adapter: str | None = None
     guest: bool = False
 

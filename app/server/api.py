@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 import anyio
@@ -31,7 +30,14 @@ from app.core.network.clients import ApiClient
 from app.server import chat, messages, responses, vectors
 from app.server.fields import Fields, check, read_json
 from app.server.guard import UseInProgress
-from app.server.request import ApiRequest
+from app.server.recent import (
+    ClientResponses,
+    ListFields,
+    PreviousResponseNotFound,
+    RecentResponses,
+    ResponseNotFound,
+)
+from app.server.request import ApiRequest, BadRequest
 from app.server.running import RequestWork, Runs, until_gone
 from app.server.service import Access, ApiModel, ApiService
 from app.server.uploads import Intake, Uploads
@@ -51,6 +57,7 @@ TIDY_S: Final = 30.0
 """How often models are looked for that nobody has used for a while."""
 STATUS: Final[Mapping[str, int]] = {
     "model_not_found": 404,
+    ResponseNotFound.code: 404,
     "model_busy": 503,
     "server_full": 503,
     "memory": 503,
@@ -61,6 +68,7 @@ STATUS: Final[Mapping[str, int]] = {
             "bad_request", "message_too_long", "context_full", "context", "grammar", "adapter",
             "template", "unsupported", "model_not_chat", "settings", "settings_invalid",
             "document_not_read", "media", "medium", messages.ThreadUnsupported.code,
+            PreviousResponseNotFound.code,
         ],
         400,
     ),
@@ -128,8 +136,9 @@ class Api:
         self._uploads = uploads
         self._metrics = metrics
         self._runs = Runs()
-        self._recent = responses.RecentItems()
+        self._recent = RecentResponses()
         post, get = ["POST"], ["GET"]
+        response = "/v1/responses/{response}"
         self.app = Starlette(
             routes=[
                 Route("/", self._here, methods=get),
@@ -140,6 +149,9 @@ class Api:
                 Route("/v1/chat/completions", self._chat, methods=post),
                 Route("/v1/completions", self._complete, methods=post),
                 Route("/v1/responses", self._respond, methods=post),
+                Route(response, self._show_response, methods=get),
+                Route(response, self._forget_response, methods=["DELETE"]),
+                Route(f"{response}/input_items", self._list_input, methods=get),
                 Route("/v1/messages", self._message, methods=post),
                 Route("/v1/messages/count_tokens", self._count, methods=post),
                 Route("/v1/embeddings", self._embed, methods=post),
@@ -203,12 +215,18 @@ class Api:
         asked = await self._taken(request, lambda intake: chat.read_chat(fields, intake))
         if asked is None:
             return _gone()
-        return await self._complete_with(request, fields, [asked], "chatcmpl", chat.ChatWriter)
+        return await self._complete_with(request, fields, [asked], "chatcmpl-", chat.ChatWriter)
 
     async def _complete(self, request: Request) -> Response:
         fields = check(chat.CompletionFields, read_json(await request.body()))
         asked = chat.read_texts(fields)
-        return await self._complete_with(request, fields, asked, "cmpl", chat.TextWriter)
+
+        def writer(head: Mapping[str, Any], number: int) -> chat.TextWriter:
+            prompt = asked[number // asked[0].count].shaped.prompt
+            echo = prompt if fields.echo and isinstance(prompt, str) else ""
+            return chat.TextWriter(head, number, echo)
+
+        return await self._complete_with(request, fields, asked, "cmpl-", writer)
 
     async def _complete_with(
         self,
@@ -216,13 +234,13 @@ class Api:
         fields: chat.SamplingFields,
         asked: Sequence[ApiRequest],
         prefix: str,
-        kind: type[chat.ChatWriter],
+        writer: Callable[[Mapping[str, Any], int], chat.ChatWriter],
     ) -> Response:
         head = chat.head(prefix, fields.model)
         if notes := asked[0].notes:
             head["notes"] = list(notes)
         count = asked[0].count
-        writers = [kind(head, number) for number in range(len(asked) * count)]
+        writers = [writer(head, number) for number in range(len(asked) * count)]
 
         def usage() -> Iterator[dict[str, Any]]:
             done = [it.done for it in writers if it.done is not None]
@@ -237,25 +255,28 @@ class Api:
             return _gone()
         done = [it.done for it in writers if it.done is not None]
         choices = [it.choice() for it in writers]
-        body = {**head, "object": kind.kind, "choices": choices, "usage": chat.usage(done, count)}
+        kind = writers[0].kind
+        body = {**head, "object": kind, "choices": choices, "usage": chat.usage(done, count)}
         return JSONResponse(body)
 
     async def _respond(self, request: Request) -> Response:
         fields = check(responses.ResponsesFields, read_json(await request.body()))
         names = responses.ToolNames(fields.tools or ())
-        client = access_of(request).client
-        asked = await self._taken(
-            request,
-            lambda intake: responses.read_responses(
-                fields, names, intake, partial(self._recent.find, client)
-            ),
+        recent = self._recent_of(request)
+        read = await self._taken(
+            request, lambda intake: responses.read_responses(fields, names, intake, recent)
         )
-        if asked is None:
+        if read is None:
             return _gone()
+        asked, given = read
 
-        def keep(item: Mapping[str, Any]) -> None:
-            if fields.store:
-                self._recent.keep(client, item)
+        def keep(told: Mapping[str, Any]) -> None:
+            if not fields.store:
+                return
+            if told.get("object") == "response":
+                recent.keep_response(told, given)
+            else:
+                recent.keep_item(told)
 
         writer = responses.ResponseWriter(fields, names, asked.model, asked.notes, keep)
         running = self._begin(request, asked)
@@ -264,6 +285,38 @@ class Api:
         if await self._collect(request, running, [writer]) is None:
             return _gone()
         return JSONResponse(writer.whole())
+
+    async def _show_response(self, request: Request) -> Response:
+        if request.query_params.get("stream", "false") != "false":
+            raise BadRequest(
+                "A response that has ended cannot be streamed.",
+                "Its stream has ended with it.",
+                "Ask for it without “stream”.",
+                "stream",
+            )
+        return await self._recalled(request, ClientResponses.response)
+
+    async def _forget_response(self, request: Request) -> Response:
+        def forgotten(recent: ClientResponses, id_: str) -> dict[str, Any]:
+            recent.forget(id_)
+            return {"id": id_, "object": "response", "deleted": True}
+
+        return await self._recalled(request, forgotten)
+
+    async def _list_input(self, request: Request) -> Response:
+        fields = check(ListFields, dict(request.query_params))
+        return await self._recalled(request, lambda recent, id_: recent.page(id_, fields))
+
+    async def _recalled(
+        self, request: Request, recall: Callable[[ClientResponses, str], dict[str, Any]]
+    ) -> Response:
+        """Answer with what is remembered of a response; on a thread, as its input may be large."""
+        recent, id_ = self._recent_of(request), request.path_params["response"]
+        found = await self._worked(request, lambda _cancel: recall(recent, id_))
+        return _gone() if found is None else JSONResponse(found)
+
+    def _recent_of(self, request: Request) -> ClientResponses:
+        return self._recent.of(access_of(request).client)
 
     async def _message(self, request: Request) -> Response:
         fields = check(messages.MessagesFields, read_json(await request.body()))
@@ -335,9 +388,7 @@ class Api:
         # llama-server says the one, vLLM the other.
         return JSONResponse({"content": text, "prompt": text})
 
-    async def _taken(
-        self, request: Request, read: Callable[[Intake], ApiRequest]
-    ) -> ApiRequest | None:
+    async def _taken(self, request: Request, read: Callable[[Intake], T]) -> T | None:
         """Read a request with its files, which takes a while; None where the client has gone."""
         return await self._worked(request, lambda cancel: read(Intake(self._uploads, cancel)))
 

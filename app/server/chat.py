@@ -244,14 +244,22 @@ def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
 
 def read_texts(fields: CompletionFields) -> list[ApiRequest]:
     """Read a request for completions of raw prompts: one for each. Raises BadRequest."""
-    if fields.echo or fields.suffix:
-        raise BadRequest(
-            "“echo” and “suffix” cannot be used.",
-            "The prompt is not sent back, and no text is filled in before another.",
-            "Leave them out.",
-            "echo" if fields.echo else "suffix",
-        )
     prompts = _prompts(fields.prompt)
+    are_texts = all(isinstance(it, str) for it in prompts)
+    if fields.suffix and not are_texts:
+        raise BadRequest(
+            "“suffix” cannot be used here.",
+            "A gap is filled between two texts, and the prompt is none: it is tokens.",
+            "Send the prompt as text, or leave “suffix” out.",
+            "suffix",
+        )
+    if fields.echo and not (are_texts and fields.logprobs is None):
+        raise BadRequest(
+            "“echo” cannot be used here.",
+            "Only a prompt that is text is sent back, and without the probabilities of its tokens.",
+            "Send the prompt as text and leave “logprobs” out, or leave “echo” out.",
+            "echo",
+        )
     count = fields.n or 1
     if not 0 < len(prompts) * count <= MOST_TEXTS:
         raise BadRequest(
@@ -268,6 +276,7 @@ def read_texts(fields: CompletionFields) -> list[ApiRequest]:
                 sampling=fields.sampling(None, fields.logprobs),
                 stop=fields.stops(),
                 prompt=prompt,
+                suffix=fields.suffix or "",
             ),
             fields.settings(fields.max_tokens),
             seed=fields.seed,
@@ -405,7 +414,7 @@ class ChatWriter:
                 self._reasoning, self._text = [*self._reasoning, *self._text], []
             case ToolCallDelta(index, name, id_, arguments):
                 if index not in self._begun:
-                    self._begun[index] = id_ or new_id("call")
+                    self._begun[index] = id_ or new_id("call_")
                     begun = {"name": name, "arguments": ""}
                     yield self._call(index, self._begun[index], begun)
                 if arguments:
@@ -415,7 +424,7 @@ class ChatWriter:
                 index = len(self._calls)
                 known = self._begun.get(index)
                 function = {"name": name, "arguments": arguments}
-                whole = known or id_ or new_id("call")
+                whole = known or id_ or new_id("call_")
                 self._calls.append({"id": whole, "type": "function", "function": function})
                 if known is None:
                     yield self._call(index, whole, function)
@@ -463,27 +472,33 @@ class TextWriter(ChatWriter):
 
     kind = "text_completion"
 
+    def __init__(self, head: Mapping[str, Any], index: int = 0, echo: str = "") -> None:
+        """Begin. echo: the prompt, where it is to stand before its answer."""
+        super().__init__(head, index)
+        self._echo = echo
+
     def begin(self) -> Iterator[dict[str, Any]]:
-        return iter(())
+        if self._echo:
+            yield self._text_chunk(self._chunk({"content": self._echo}))
 
     def take(self, event: Event) -> Iterator[dict[str, Any]]:
-        for chunk in super().take(event):
-            (choice,) = chunk["choices"]
-            delta = choice.pop("delta")
-            told = (choice.pop("logprobs") or {}).get("content", ())
-            text = delta.get("content", delta.get("reasoning_content", ""))
-            yield {
-                **chunk,
-                "object": self.kind,
-                "choices": [{**choice, "text": text, "logprobs": _old_logprobs(told)}],
-            }
+        yield from map(self._text_chunk, super().take(event))
+
+    def _text_chunk(self, chunk: dict[str, Any]) -> dict[str, Any]:
+        """Write a chunk of a chat completion as one of a completion."""
+        (choice,) = chunk["choices"]
+        delta = choice.pop("delta")
+        told = (choice.pop("logprobs") or {}).get("content", ())
+        text = delta.get("content", delta.get("reasoning_content", ""))
+        choices = [{**choice, "text": text, "logprobs": _old_logprobs(told)}]
+        return {**chunk, "object": self.kind, "choices": choices}
 
     def choice(self) -> dict[str, Any]:
         whole = super().choice()
         told = (whole["logprobs"] or {}).get("content", ())
         return {
             "index": whole["index"],
-            "text": whole["message"]["content"] or "",
+            "text": self._echo + (whole["message"]["content"] or ""),
             "logprobs": _old_logprobs(told),
             "finish_reason": whole["finish_reason"],
         }
@@ -500,8 +515,8 @@ def head(prefix: str, model: str) -> dict[str, Any]:
 
 
 def new_id(prefix: str) -> str:
-    """Make an id that tells nothing."""
-    return f"{prefix}-{token_hex(12)}"
+    """Make an id that tells nothing. prefix: how those of its kind begin."""
+    return prefix + token_hex(12)
 
 
 def usage(done: Sequence[Done], count: int) -> dict[str, Any]:

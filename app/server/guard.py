@@ -36,7 +36,7 @@ METRICS: Final = "/metrics"
 """A monitor asks for it every few seconds, which would push all else out of the list of uses."""
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?", re.ASCII)
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "OPTIONS"})
 _COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _PORTS: Final = {"http": 80, "https": 443}
 _MINUTE_S: Final = 60.0
@@ -474,7 +474,7 @@ class _Reply:
     async def preflight(self, headers: Headers) -> None:
         """Tell a browser what a listed site may send: any header, since no cookie is ever read."""
         told = {
-            "access-control-allow-methods": "GET, POST",
+            "access-control-allow-methods": "GET, POST, DELETE",
             "access-control-allow-headers": headers.get("access-control-request-headers", ""),
             "access-control-max-age": "600",
         }

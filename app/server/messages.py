@@ -322,7 +322,7 @@ class MessageWriter:
     def __init__(self, model: str, notes: Sequence[str] = ()) -> None:
         self._message: dict[str, Any] = {
             **({"notes": list(notes)} if notes else {}),
-            "id": new_id("msg"),
+            "id": new_id("msg_"),
             "type": "message",
             "role": "assistant",
             "model": model,
@@ -394,7 +394,7 @@ class MessageWriter:
         """Take a piece of a call, or the whole of it, which is told where no pieces were."""
         told, said = self._calling, call.arguments
         if not self._calling:
-            made = {"type": "tool_use", "id": call.id or new_id("toolu"), "name": call.name}
+            made = {"type": "tool_use", "id": call.id or new_id("toolu_"), "name": call.name}
             yield from self._opened({**made, "input": {}}, anew=True)
             self._calling = True
         if isinstance(call, ToolCall):

@@ -65,6 +65,11 @@ class ApiRequest:
     def onto(self, prepared: ChatRequest) -> ChatRequest:
         """Put this request's messages, tools and rules on one with all settings resolved."""
         its = self.shaped
+        # A client that gives no limit has asked for none. Its 0 is no token; in the settings, which
+        # `prepared` comes from, it is no limit.
+        limit = prepared.max_tokens if "max_tokens" in self.settings else None
+        if self.settings.get("max_tokens") == 0:
+            limit = 0
         sampling = replace(
             prepared.sampling,
             schema=its.sampling.schema,
@@ -77,6 +82,7 @@ class ApiRequest:
             prepared,
             messages=its.messages,
             prompt=its.prompt,
+            suffix=its.suffix,
             sampling=sampling,
             tools=its.tools,
             tool_choice=its.tool_choice,
@@ -84,8 +90,7 @@ class ApiRequest:
             parallel_tools=its.parallel_tools,
             # A client is told that its conversation is too long; it leaves out what it chooses.
             overflow="stop",
-            # A client that gives no limit has asked for none.
-            max_tokens=prepared.max_tokens if "max_tokens" in self.settings else None,
+            max_tokens=limit,
         )
 
 

@@ -1,9 +1,10 @@
 """OpenAI's responses: requests read, answers written as items.
 
-No conversation is stored: a client sends all of it, as Codex does. Some name what was answered by
-its id only, as Vercel's AI SDK does; so answers are remembered for a while. What a model reasoned
-goes to the client and back inside `encrypted_content`, which is not encrypted here: it never leaves
-this computer but to the client that asked.
+A client sends all of its conversation, as Codex does, or names what was answered by its id only: a
+response that it goes on from, or items, as Vercel's AI SDK does. For those, responses are
+remembered for a while; see `recent.py`. What a model reasoned goes to the client and back inside
+`encrypted_content`, which is not encrypted here: it never leaves this computer but to the client
+that asked.
 
 Source: OpenAI's API reference, "Responses" and "Streaming events".
 """
@@ -13,9 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -34,6 +33,7 @@ from app.server.chat import (
 )
 from app.server.fields import Fields, check
 from app.server.parts import content_of
+from app.server.recent import ClientResponses, Item
 from app.server.request import (
     ApiRequest,
     BadRequest,
@@ -60,8 +60,16 @@ from engines.types import (
 BETWEEN: Final = "__"
 """Between the name of a namespace and that of a tool in it: a model knows plain names only."""
 OURS: Final = "hearth:"
-REMEMBERED: Final = 16 * 1024 * 1024
-"""Characters of answers that are remembered, written as JSON."""
+_PREFIXES: Final[Mapping[str, str]] = {
+    "message": "msg_",
+    "reasoning": "rs_",
+    "function_call": "fc_",
+    "function_call_output": "fco_",
+    "custom_tool_call": "ctc_",
+    "custom_tool_call_output": "ctco_",
+}
+"""How the ids of items begin, by their types. Some clients tell them by it: LangChain those of
+responses, which begin with “resp_”."""
 _FUNCTIONS: Final = frozenset({"function", "custom"})
 _INPUT: Final = {
     "type": "object",
@@ -121,39 +129,6 @@ class OutputItem(Fields):
     output: str | list[dict[str, Any]] = ""
 
 
-class RecentItems:
-    """Remembers the items of answers for a while, for those who name them by their ids only.
-
-    In memory alone, and for the client alone that asked. From any thread.
-    """
-
-    def __init__(self, most: int = REMEMBERED) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._items: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self._held = 0
-
-    def keep(self, client: str, item: Mapping[str, Any]) -> None:
-        """Remember an item, and forget those that were used longest ago where there are many."""
-        written = json.dumps(item)
-        with self._lock:
-            self._items[client, item["id"]] = written
-            self._held += len(written)
-            while self._held > self._most:
-                _, oldest = self._items.popitem(last=False)
-                self._held -= len(oldest)
-
-    def find(self, client: str, id_: str) -> dict[str, Any] | None:
-        """Return the item of an id, where it is still known."""
-        with self._lock:
-            written = self._items.get((client, id_))
-            if written is None:
-                return None
-            self._items.move_to_end((client, id_))
-        item: dict[str, Any] = json.loads(written)
-        return item
-
-
 class ToolNames:
     """The names of a request's tools: as a model calls them, and as the client does.
 
@@ -181,7 +156,7 @@ class ToolNames:
         """Return the item of a call, without its id and state."""
         namespace, name = self._spaces.get(call.name, ("", call.name))
         within = {"namespace": namespace} if namespace else {}
-        its = {"call_id": call.id or new_id("call"), "name": name, **within}
+        its = {"call_id": call.id or new_id("call_"), "name": name, **within}
         if call.name in self._free:
             return {"type": "custom_tool_call", **its, "input": _free_input(call.arguments)}
         return {"type": "function_call", **its, "arguments": call.arguments}
@@ -209,22 +184,28 @@ class ToolNames:
             self.left.append(str(kind))
 
 
-Recall = Callable[[str], Mapping[str, Any] | None]
-"""Finds an item that was answered before by its id."""
-
-
 def read_responses(
-    fields: ResponsesFields, names: ToolNames, intake: Intake, recall: Recall
-) -> ApiRequest:
-    """Read a request for a response. Raises BadRequest, DocumentNotRead, Cancelled."""
-    for name in ("previous_response_id", "conversation", "background"):
+    fields: ResponsesFields, names: ToolNames, intake: Intake, recent: ClientResponses
+) -> tuple[ApiRequest, str]:
+    """Read a request for a response; returns its own input, too, as it is remembered: as JSON.
+
+    Raises BadRequest, DocumentNotRead, Cancelled.
+    """
+    for name in ("conversation", "background"):
         if getattr(fields, name):
             raise BadRequest(
                 f"“{name}” cannot be used.",
-                "Hearth keeps nothing of what other programs ask.",
-                "Send the whole conversation as “input”.",
+                "Hearth has no named conversations, and answers a program only while it waits.",
+                "Leave it out. “previous_response_id” goes on from a response.",
                 name,
             )
+    previous = fields.previous_response_id
+    earlier = recent.conversation(previous) if previous else []
+    given = _given(fields.input, recent)
+    messages = list(_answers(_items([*earlier, *given], len(earlier), names, intake)))
+    if fields.instructions:
+        # Those of earlier responses are not taken over: that is OpenAI's rule.
+        messages.insert(0, Message("system", fields.instructions))
     choice, only, tools = _choice(fields.tool_choice, names)
     form = (fields.text and fields.text.format) or TextFormat.model_validate({})
     reasoning = fields.reasoning or ReasoningFields()
@@ -236,10 +217,10 @@ def read_responses(
     told = fields.top_logprobs
     if told is None and "message.output_text.logprobs" in (fields.include or ()):
         told = 0
-    return ApiRequest(
+    asked = ApiRequest(
         fields.model,
         ChatRequest(
-            joined(_conversation(fields, names, intake, recall)),
+            joined(messages),
             sampling=Sampling(schema=_schema(form), logprobs=told),
             tools=tools,
             tool_choice=tool_choice_of(choice),
@@ -252,6 +233,7 @@ def read_responses(
         },
         notes=left_out(names.left),
     )
+    return asked, json.dumps(given) if fields.store else ""
 
 
 def _schema(form: TextFormat) -> str | None:
@@ -282,15 +264,25 @@ def _called(tool: Mapping[str, Any], names: ToolNames) -> str:
     return names.called(str(tool.get("namespace") or ""), check(Named, tool).name)
 
 
-def _conversation(
-    fields: ResponsesFields, names: ToolNames, intake: Intake, recall: Recall
-) -> Iterator[Message]:
-    if fields.instructions:
-        yield Message("system", fields.instructions)
-    if isinstance(fields.input, str):
-        yield Message("user", fields.input)
-        return
-    yield from _answers(_items(fields.input, names, intake, recall))
+def _given(given: str | Sequence[Item], recent: ClientResponses) -> list[Item]:
+    """Return the items of a request's input, each with an id. Raises BadRequest."""
+    if isinstance(given, str):
+        given = [{"role": "user", "content": given}]
+    return [_whole(item, f"input.{number}", recent) for number, item in enumerate(given)]
+
+
+def _whole(item: Item, where: str, recent: ClientResponses) -> Item:
+    """Return an item as OpenAI lists it: in place of a reference what it stands for, with an id."""
+    kind = item.get("type") or ("message" if "role" in item else "item_reference")
+    if kind == "item_reference":
+        return _recalled(item, where, recent)
+    whole = {**item, "type": kind}
+    if kind == "message" and isinstance(item.get("content"), str):
+        part = "output_text" if item.get("role") == "assistant" else "input_text"
+        whole["content"] = [{"type": part, "text": item["content"]}]
+    if not isinstance(item.get("id"), str):
+        whole["id"] = new_id(_PREFIXES.get(str(kind), "item_"))
+    return whole
 
 
 def _answers(messages: Iterator[Message]) -> Iterator[Message]:
@@ -316,15 +308,14 @@ def _answers(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def _items(
-    items: Sequence[Mapping[str, Any]], names: ToolNames, intake: Intake, recall: Recall
+    items: Sequence[Item], earlier: int, names: ToolNames, intake: Intake
 ) -> Iterator[Message]:
+    """Read items. earlier: so many of them are those of earlier responses."""
     asked: dict[str, str] = {}
     roles: Final = {"developer": "system", "system": "system", "user": "user"}
     for number, item in enumerate(items):
-        where = f"input.{number}"
-        if (item.get("type") or ("" if "role" in item else "item_reference")) == "item_reference":
-            item = _recalled(item, where, recall)  # noqa: PLW2901  what it stands for
-        match item.get("type") or "message":
+        where = "previous_response_id" if number < earlier else f"input.{number - earlier}"
+        match item["type"]:
             case "message":
                 said = content_of(item.get("content"), f"{where}.content", intake)
                 role = roles.get(str(item.get("role")), "assistant")
@@ -348,10 +339,10 @@ def _items(
                 continue
 
 
-def _recalled(item: Mapping[str, Any], where: str, recall: Recall) -> Mapping[str, Any]:
+def _recalled(item: Item, where: str, recent: ClientResponses) -> Item:
     """Return the item that is named by its id only. Raises BadRequest."""
     id_ = str(item.get("id") or "")
-    found = recall(id_)
+    found = recent.item(id_)
     if found is None:
         raise BadRequest(
             f"The item “{id_[:60]}” is not known here.",
@@ -396,7 +387,7 @@ class ResponseWriter:
         notes: Sequence[str],
         keep: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """Begin. keep: is told each item when it is done."""
+        """Begin. keep: is told each item when it is done, and the response when it has ended."""
         self._names = names
         self._keep = keep
         self._encrypted = "reasoning.encrypted_content" in (fields.include or ())
@@ -405,7 +396,7 @@ class ResponseWriter:
         self._open = ""
         self._calling: dict[str, Any] | None = None
         self._response: dict[str, Any] = {
-            "id": new_id("resp"),
+            "id": new_id("resp_"),
             "object": "response",
             "created_at": int(time.time()),
             "completed_at": None,
@@ -419,9 +410,9 @@ class ResponseWriter:
             "model": model,
             "output": [],
             "parallel_tool_calls": fields.parallel_tool_calls is not False,
-            "previous_response_id": None,
+            "previous_response_id": fields.previous_response_id or None,
             "reasoning": {"effort": fields.reasoning and fields.reasoning.effort, "summary": None},
-            "store": False,
+            "store": fields.store,
             "temperature": fields.temperature,
             "text": {"format": {"type": "text"}},
             "tool_choice": fields.tool_choice or "auto",
@@ -492,6 +483,9 @@ class ResponseWriter:
                 "total_tokens": its.prompt_tokens + its.completion_tokens,
             },
         }
+        # One that was cancelled, by the server's end, is not remembered; nor is one that failed.
+        if done.finish_reason != "cancelled":
+            self._keep(self._response)
         name = "response.incomplete" if cut else "response.completed"
         return self._event(name, response=self._response)
 
@@ -500,7 +494,7 @@ class ResponseWriter:
         yield from self._closed()
         item = self._names.item(call)
         free = item["type"] == "custom_tool_call"
-        self._calling = {"id": new_id("ctc" if free else "fc"), "status": "in_progress", **item}
+        self._calling = {"id": new_id(_PREFIXES[item["type"]]), "status": "in_progress", **item}
         self._calling["input" if free else "arguments"] = ""
         self._output.append(self._calling)
         yield self._item("response.output_item.added", self._calling)
@@ -525,12 +519,12 @@ class ResponseWriter:
             return
         yield from self._closed()
         self._open = kind
-        item: dict[str, Any]
+        item: Item = {"id": new_id(_PREFIXES[kind]), "type": kind, "status": "in_progress"}
         if kind == "message":
-            item = {"id": new_id("msg"), "type": kind, "status": "in_progress", "role": "assistant"}
+            item["role"] = "assistant"
             part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
         else:
-            item = {"id": new_id("rs"), "type": kind, "status": "in_progress", "summary": []}
+            item["summary"] = []
             part = {"type": "reasoning_text", "text": ""}
         self._output.append({**item, "content": [part]})
         yield self._item("response.output_item.added", {**item, "content": []})

@@ -247,7 +247,7 @@ class ApiService:
         To count the tokens of some takes seconds. Raises ContextFull, EngineError, Cancelled.
         """
         said = asked.prompt if isinstance(asked.prompt, str) else ""
-        if len(said) + sum(map(conversation.size, asked.messages)) < _LONG:
+        if len(said) + len(asked.suffix) + sum(map(conversation.size, asked.messages)) < _LONG:
             return
         found = self._runtime.look_up(
             prepared.entry, prepared.load_options, lambda it: it.measure(asked, cancel)

@@ -142,7 +142,7 @@ class Prompter:
         """
         messages = request.messages
         if request.prompt is not None:
-            return self._as_it_is(request.prompt)
+            return self._as_it_is(request.prompt, request.suffix)
         if not messages:
             raise ValueError("there is no message to answer")
         kept = conversation.answer_room(self._size, request.max_tokens)
@@ -165,7 +165,8 @@ class Prompter:
         """
         kept = conversation.answer_room(self._size, request.max_tokens)
         if request.prompt is not None:
-            count = self._too_long(request.prompt) or len(self._given(request.prompt))
+            given = request.prompt, request.suffix
+            count = self._too_long(*given) or len(self._given(*given))
             return Measured((), count, kept, self._size, (), count)
         whole = prompt = self._render(request, (), (), cancel)
         if whole.length > self._size - kept:
@@ -188,22 +189,31 @@ class Prompter:
         """
         self._known.appendleft((prompt.text + answer, [*prompt.tokens, *tokens]))
 
-    def _as_it_is(self, given: str | tuple[int, ...]) -> Prompt:
+    def _as_it_is(self, given: str | tuple[int, ...], suffix: str) -> Prompt:
         """Make the prompt of a text or tokens that is to be gone on with as it is.
 
         Raises MessageTooLong, Unsupported.
         """
-        if fewest := self._too_long(given):
+        if fewest := self._too_long(given, suffix):
             raise prompt_too_long(fewest, self._size, counted=False)
-        tokens = self._given(given)
+        tokens = self._given(given, suffix)
         if len(tokens) >= self._size:
             raise prompt_too_long(len(tokens), self._size)
         rendered = RenderedPrompt(given if isinstance(given, str) else "", begins="answer")
         return Prompt(rendered, tokens, (), len(tokens))
 
-    def _given(self, prompt: str | tuple[int, ...]) -> list[int]:
+    def _given(self, prompt: str | tuple[int, ...], suffix: str) -> list[int]:
         vocabulary = self._vocabulary
-        if isinstance(prompt, str):
+        if suffix and isinstance(prompt, str):
+            filling = vocabulary.with_gap(prompt, suffix)
+            if filling is None:
+                raise Unsupported(
+                    "This model fills no gap in a text.",
+                    "Its vocabulary has no tokens that say where the gap is.",
+                    "Send nothing behind the gap, or choose a model for code that fills gaps.",
+                )
+            tokens = filling
+        elif isinstance(prompt, str):
             tokens = vocabulary.whole_text(prompt)
         else:
             tokens = vocabulary.require_tokens(prompt)
@@ -308,14 +318,15 @@ class Prompter:
             )
         return tuple(placed)
 
-    def _too_long(self, given: str | tuple[int, ...]) -> int:
+    def _too_long(self, given: str | tuple[int, ...], suffix: str = "") -> int:
         """Return how many tokens a text has at least, if those are too many; 0 if it may fit.
 
         To tokenise a million words takes seconds, and they would be refused all the same.
         """
-        if not isinstance(given, str) or len(given) < max(_LONG, _FAR * self._size):
+        text = given + suffix if isinstance(given, str) else ""
+        if len(text) < max(_LONG, _FAR * self._size):
             return 0
-        fewest = self._vocabulary.fewest(given)
+        fewest = self._vocabulary.fewest(text)
         return fewest if fewest > self._size else 0
 
     def _stable(self, rendered: RenderedPrompt, tokens: Sequence[int]) -> int:

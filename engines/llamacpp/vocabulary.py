@@ -160,6 +160,20 @@ class Vocabulary:
         begins = self.adds_bos and tokens[:1] != [self.bos]
         return [self.bos, *tokens] if begins else tokens
 
+    def with_gap(self, before: str, behind: str) -> list[int] | None:
+        """Return the tokens that ask for what stands between two texts, in llama-server's order.
+
+        None, where the model has no tokens that say where the gap is.
+        """
+        api, pointer = self._api, self._pointer
+        first = int(api.llama_vocab_fim_pre(pointer))
+        second = int(api.llama_vocab_fim_suf(pointer))
+        gap = int(api.llama_vocab_fim_mid(pointer))
+        if min(first, second, gap) < 0:
+            return None
+        before_it, behind_it = self.plain_tokens(before), self.plain_tokens(behind)
+        return self.begun([first, *before_it, second, *behind_it, gap])
+
     def wrapping(self) -> tuple[list[int], list[int]]:
         """Return the tokens that the model wants before and behind a whole text."""
         api, pointer = self._api, self._pointer

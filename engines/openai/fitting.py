@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from engines import conversation
 from engines.cancel import CancelToken
 from engines.connection import Connection
-from engines.errors import Cancelled, EngineError
+from engines.errors import Cancelled, EngineError, Unsupported
 from engines.openai.body import Body, prompt_body
 from engines.openai.faults import TooLong
 from engines.openai.kinds import HABITS
@@ -111,8 +111,17 @@ class Fitter:
         self._told: dict[int, int] = {}
 
     def fit(self) -> FittedMessages:
-        """Choose the messages. Raises ContextFull, MessageTooLong and the server's errors."""
+        """Choose the messages.
+
+        Raises ContextFull, MessageTooLong, Unsupported and the server's errors.
+        """
         request, messages = self._request, self._request.messages
+        if request.suffix:
+            raise Unsupported(
+                "This engine fills no gap in a text.",
+                "It takes what comes before an answer, and nothing that comes behind.",
+                "Send nothing behind the gap, or choose a model that runs in llama.cpp.",
+            )
         if request.prompt is not None:
             return self._as_it_is(request.prompt)
         if not self._context:

@@ -14296,6 +14296,21 @@
       <translation>Sie lässt sie im Prompt weg.</translation>
     </message>
     <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>This model fills no gap in a text.</source>
+      <translation>Dieses Modell füllt keine Lücke in einem Text.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>Its vocabulary has no tokens that say where the gap is.</source>
+      <translation>Sein Vokabular hat keine Token, die sagen, wo die Lücke ist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/prompting.py" />
+      <source>Send nothing behind the gap, or choose a model for code that fills gaps.</source>
+      <translation>Sende nichts hinter der Lücke oder wähle ein Modell für Code, das Lücken füllt.</translation>
+    </message>
+    <message>
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
       <source>Hearth uses its own estimate instead; try again after a restart.</source>
       <translation>Hearth nimmt stattdessen die eigene Schätzung; versuche es nach einem Neustart noch einmal.</translation>
@@ -16105,6 +16120,21 @@
       <location filename="../../engines/openai/faults.py" />
       <source>{0} is busy.</source>
       <translation>{0} ist ausgelastet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/fitting.py" />
+      <source>This engine fills no gap in a text.</source>
+      <translation>Diese Engine füllt keine Lücke in einem Text.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/fitting.py" />
+      <source>It takes what comes before an answer, and nothing that comes behind.</source>
+      <translation>Sie nimmt, was vor einer Antwort kommt, und nichts, was dahinter kommt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/fitting.py" />
+      <source>Send nothing behind the gap, or choose a model that runs in llama.cpp.</source>
+      <translation>Sende nichts hinter der Lücke oder wähle ein Modell, das in llama.cpp läuft.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/media.py" />

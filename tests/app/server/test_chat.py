@@ -318,6 +318,40 @@ def test_a_raw_prompt_is_completed(served: Served, client: openai.OpenAI) -> Non
     assert served.engine.requests[1].max_tokens == 16, "as the protocol has it"
 
 
+def test_a_prompt_of_text_is_sent_back_before_its_answer(
+    served: Served, client: openai.OpenAI
+) -> None:
+    asked: Any = {"model": "starter", "prompt": ["Once", "Twice"], "n": 2, "echo": True}
+    whole = client.completions.create(**asked)
+    said = ["OnceHello there"] * 2 + ["TwiceHello there"] * 2
+    assert [it.text for it in whole.choices] == said
+    pieces = [""] * 4
+    for chunk in client.completions.create(**asked, stream=True):
+        for choice in chunk.choices:
+            pieces[choice.index] += choice.text
+    assert pieces == said
+    for more in ({"logprobs": 0}, {"prompt": [1, 2]}):
+        with pytest.raises(openai.BadRequestError, match="echo") as refused:
+            client.completions.create(**{**asked, **more})
+        assert refused.value.param == "echo"
+
+
+def test_a_suffix_goes_with_a_prompt_of_text(served: Served, client: openai.OpenAI) -> None:
+    client.completions.create(model="starter", prompt="Once", suffix="the end.")
+    assert (served.engine.requests[0].prompt, served.engine.requests[0].suffix) == (
+        "Once",
+        "the end.",
+    )
+    with pytest.raises(openai.BadRequestError, match="suffix") as refused:
+        client.completions.create(model="starter", prompt=[1, 2], suffix="the end.")
+    assert refused.value.param == "suffix"
+
+
+def test_no_tokens_are_no_tokens(served: Served, client: openai.OpenAI) -> None:
+    client.completions.create(model="starter", prompt="Once", max_tokens=0)
+    assert served.engine.requests[0].max_tokens == 0
+
+
 def test_what_the_system_says_later_does_not_change_the_beginning(
     served: Served, client: openai.OpenAI
 ) -> None:

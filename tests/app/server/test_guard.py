@@ -150,6 +150,7 @@ def test_pages_of_a_listed_site_may_ask(serve: Serve, token: str) -> None:
     assert before.status == 204
     assert before.headers["access-control-allow-origin"] == "https://chat.example"
     assert before.headers["access-control-allow-headers"] == "authorization, content-type"
+    assert before.headers["access-control-allow-methods"] == "GET, POST, DELETE"
     assert "access-control-allow-credentials" not in before.headers
     reply = ask(server, token=token, headers=site)
     assert (reply.status, reply.headers["vary"]) == (200, "Origin")

@@ -205,9 +205,11 @@ def test_an_answer_that_was_cut_off_is_incomplete(served: Served, client: openai
     assert answer.incomplete_details.reason == "max_output_tokens"
 
 
-def test_what_would_be_kept_is_refused(client: openai.OpenAI) -> None:
-    with pytest.raises(openai.BadRequestError, match="keeps nothing"):
-        client.responses.create(model="starter", input="Hi", previous_response_id="resp_1")
+@pytest.mark.parametrize("field", [{"conversation": "conv_1"}, {"background": True}])
+def test_what_there_is_not_is_refused(client: openai.OpenAI, field: Any) -> None:
+    with pytest.raises(openai.BadRequestError, match="previous_response_id") as refused:
+        client.responses.create(model="starter", input="Hi", **field)
+    assert refused.value.param in field
 
 
 def test_items_that_another_server_keeps_are_refused(client: openai.OpenAI) -> None:

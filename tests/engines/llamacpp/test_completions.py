@@ -15,7 +15,8 @@ from engines.types import ChatRequest, Event, PromptReady, Sampling, TextDelta, 
 from tests.engines.asking import GREEDY, ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER
-from tests.engines.llamacpp.random_models import STARTER
+from tests.engines.llamacpp.random_models import STARTER, write_random_llama
+from tests.support.made_gguf import starter_tokens
 
 QUESTION = ask("What can you do?", sampling=GREEDY, max_tokens=24)
 
@@ -65,6 +66,33 @@ def test_a_prompt_that_cannot_be_gone_on_from_is_refused(starter: LlamaCppEngine
     with pytest.raises(Unsupported, match="nothing to go on"):
         completed(starter, ())
     assert text_of(completed(starter, "Hello"))
+
+
+def test_a_gap_in_a_text_is_filled_by_a_model_with_tokens_for_it(
+    load: Load, tmp_path: Path
+) -> None:
+    key = "tokenizer.ggml."
+    marks = {f"{key}fim_pre_token_id": 5, f"{key}fim_suf_token_id": 6, f"{key}fim_mid_token_id": 7}
+    tokenizer = {**starter_tokens().values, **marks}
+    engine = load(write_random_llama(tmp_path / "gaps.gguf", tokenizer=tokenizer))
+    before, behind = "def add(a, b):\n", "\n    return total"
+    asked = ChatRequest((), prompt=before, suffix=behind, sampling=GREEDY, max_tokens=8)
+
+    def plain(text: str) -> tuple[int, ...]:
+        return engine.tokenize(text, CancelToken(), special=False)
+
+    begin = engine.tokenize("", CancelToken())
+    tokens = (*begin, 5, *plain(before), 6, *plain(behind), 7)
+    events = run(engine, asked)
+    assert isinstance(events[0], PromptReady)
+    assert events[0].prompt_tokens == len(tokens)
+    assert text_of(events) == text_of(completed(engine, tokens, max_tokens=8))
+    assert engine.measure(asked, CancelToken()).total == len(tokens)
+
+
+def test_a_model_without_tokens_for_a_gap_says_so(starter: LlamaCppEngine) -> None:
+    with pytest.raises(Unsupported, match="fills no gap"):
+        completed(starter, "Hello", suffix="there")
 
 
 def test_each_token_of_an_answer_has_its_probability(starter: LlamaCppEngine) -> None:

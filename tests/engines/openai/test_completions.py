@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError, GrammarInvalid, MessageTooLong
+from engines.errors import EngineError, GrammarInvalid, MessageTooLong, Unsupported
 from engines.openai.answering import measure
 from engines.redaction import remember
 from engines.types import ChatRequest, Event, PromptReady, Sampling, TextDelta, TokenLogprob
@@ -227,6 +227,13 @@ def test_a_prompt_goes_in_as_it_is(
     assert sent["max_tokens"] > 100
     assert "messages" not in sent
     assert isinstance(events[0], PromptReady)
+
+
+def test_a_gap_in_a_text_is_not_filled(serve: Serve, reach: Reach) -> None:
+    server = serve("vllm")
+    with pytest.raises(Unsupported, match="fills no gap"):
+        run(ChatRequest((), prompt="Once", suffix="the end."), reach(server))
+    assert COMPLETIONS not in {it.path for it in server.asked}
 
 
 def test_a_prompt_that_is_too_long_is_not_sent(serve: Serve, reach: Reach) -> None:
