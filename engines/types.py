@@ -258,8 +258,8 @@ class LoadPlan:
     adapters: LoRA adapters that can be asked for by name.
     offload_bytes: weights of each card that stay in the computer's own memory. batched: most tokens
     that an engine with a process of its own evaluates in one step, 0 for its own number.
-    prefix_cache: what was read of a prompt is kept for others that begin like it. pictures: an
-    engine that needs no projector makes room for them.
+    prefix_cache: what was read of a prompt is kept for others that begin like it. pictures, sounds:
+    an engine that needs no projector makes room for them.
     server, served: for a model on another server, its profile's id and the model's name there;
     `model` is then that name too, and no file.
     """
@@ -292,6 +292,7 @@ class LoadPlan:
     batched: int = 0
     prefix_cache: bool = True
     pictures: bool = False
+    sounds: bool = False
     server: str = ""
     served: str = ""
 

@@ -202,6 +202,7 @@ def plan_checkpoint(
         offload_bytes=load_options.offload_bytes if room.cards else 0,
         prefix_cache=load_options.prefix_cache,
         pictures=load_options.pictures and checkpoint.vision and bool(room.cards),
+        sounds=load_options.sounds and checkpoint.hearing and bool(room.cards),
     )
     if load_options.batched is not None and room.cards:
         # Each chat has a token in every step, and those that are drafted for it.

@@ -20,8 +20,8 @@ class LoadOptions:
     experts_in_ram: first layers whose experts stay in the computer's own memory.
     parallel: answers at once; None where the plan may choose. memory_share, cards, nodes, adapters:
     as in `LoadPlan`, for engines that have them.
-    offload_bytes, batched, prefix_cache, pictures: likewise; None for `batched` is the engine's own
-    number.
+    offload_bytes, batched, prefix_cache, pictures, sounds: likewise; None for `batched` is the
+    engine's own number.
     depth: tokens drafted ahead, where that is settled before the start. lookup: the text itself
     may draft where nothing else can, likewise.
     """
@@ -44,5 +44,6 @@ class LoadOptions:
     batched: int | None = None
     prefix_cache: bool = True
     pictures: bool = False
+    sounds: bool = False
     depth: int | None = None
     lookup: bool = False

@@ -165,6 +165,17 @@ _DTYPES: Final[Mapping[str, Precision]] = {
 }  # fmt: skip
 _MOST_HEADER: Final = 100 << 20
 
+_UNSAID: Final[Mapping[str, Mapping[str, int]]] = {
+    "qwen2": {
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+    }
+}
+"""What a language model has whose part of config.json leaves it out, by its model_type: that of
+Qwen2 Audio does. Source: transformers, `Qwen2Config`."""
+
 
 @dataclass(frozen=True)
 class KvLayer:
@@ -205,6 +216,7 @@ class Checkpoint:
     mtp: MtpKind = "none"
     drafting: DraftConfig | None = None
     vision: bool = False
+    hearing: bool = False
     chat_template: str | None = None
 
     @property
@@ -426,6 +438,8 @@ def _checkpoint(
     tensors: Mapping[str, Any],
 ) -> Checkpoint:
     text = language_part(config)
+    if "hidden_size" not in text:
+        text = {**_UNSAID.get(str(text.get("model_type")), {}), **text}
     model_type = str(config.get("model_type") or text.get("model_type") or "")
     heads = int(text.get("num_attention_heads") or 0)
     drafting = draft_config(config)
@@ -449,6 +463,8 @@ def _checkpoint(
         mtp="drafter" if drafting else own,
         drafting=drafting,
         vision="vision_config" in config,
+        # Of the Gemmas 4 only some have ears; the others say null.
+        hearing=bool(config.get("audio_config")),
         chat_template=read_chat_template(folder),
     )
 
@@ -596,7 +612,11 @@ class CheckpointFormat(ModelFormat):
             found.context_max,
             found.weight_bytes,
             found.mtp,
-            can=(*abilities(found.chat_template), *(("sees",) if found.vision else ())),
+            can=(
+                *abilities(found.chat_template),
+                *(("sees",) if found.vision else ()),
+                *(("hears",) if found.hearing else ()),
+            ),
         )
 
     def details(self, model: ListedModel) -> FileDetails:

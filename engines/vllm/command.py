@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from engines.media import MOST_SECONDS
 from engines.models.checkpoint import Checkpoint
 from engines.openai.unused import MIN_P_WITH_MTP
 from engines.types import Adapter, KvType, LoadPlan
@@ -25,7 +26,9 @@ MODEL: Final = "model"
 """The worker's name for its model."""
 
 MOST_PICTURES: Final = 8
-"""Pictures in one request."""
+MOST_SOUNDS: Final = 8
+"""Pictures and sounds in one request."""
+
 
 OF_CARDS: Final = (
     "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
@@ -35,6 +38,14 @@ OF_CARDS: Final = (
 
 _KEPT: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX", *OF_CARDS)
 """The variables kept of Hearth's environment; paths to libraries are not for another Python."""
+
+_SOUNDS: Final[Mapping[str, str]] = {
+    "VLLM_MAX_AUDIO_CLIP_FILESIZE_MB": "64",
+    "VLLM_MAX_AUDIO_DECODE_DURATION_S": str(MOST_SECONDS),
+    # An hour of one channel at 44.1 kHz, in 32 bits.
+    "VLLM_MAX_AUDIO_DECODE_BYTES": str(MOST_SECONDS * 44_100 * 4),
+}
+"""The largest sounds that vLLM takes: as large as those that may be in a message."""
 
 _DRIVER_IN_WSL: Final = "/usr/lib/wsl/lib"
 """Where a Linux inside Windows has the driver's library, which kernels are linked with."""
@@ -136,11 +147,20 @@ def command(
 
 
 def _media(plan: LoadPlan) -> list[str]:
-    """Let pictures be sent, where they are wanted: what reads them takes memory and minutes."""
-    if not plan.pictures:
+    """Let media be sent, where they are wanted: what reads them takes memory and minutes."""
+    if not plan.pictures and not plan.sounds:
         return ["--language-model-only"]
     # vLLM keeps room for as many large ones as there may be in a request.
-    return ["--limit-mm-per-prompt", json.dumps({"image": MOST_PICTURES, "video": 0, "audio": 0})]
+    most = {
+        "image": MOST_PICTURES if plan.pictures else 0,
+        "video": 0,
+        "audio": MOST_SOUNDS if plan.sounds else 0,
+    }
+    words = ["--limit-mm-per-prompt", json.dumps(most)]
+    if plan.sounds:
+        # Else it tries FFmpeg first, which is the system's, if anybody's, and of any version.
+        words += ["--media-io-kwargs", json.dumps({"audio": {"audio_backend": "soundfile"}})]
+    return words
 
 
 def _listening(place: WorkerPlace) -> list[str]:
@@ -266,6 +286,8 @@ def _environment(
     if plan.adapters and place.socket is not None:
         # Opens addresses that load adapters, and one of them asks for no key: not at a port.
         environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "1"
+    if plan.sounds:
+        environment |= _SOUNDS
     if cpu:
         space = cpu_cache_gib(checkpoint, plan.context, max(1, plan.parallel), spare)
         environment["VLLM_CPU_KVCACHE_SPACE"] = str(space)

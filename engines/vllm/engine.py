@@ -21,6 +21,7 @@ from engines.errors import Cancelled, EngineError
 from engines.guard import UseGuard
 from engines.hardware.nvidia import load_nvml
 from engines.hardware.values import Hardware
+from engines.media import sound_seconds
 from engines.openai import vectors
 from engines.openai.answering import answer, measure
 from engines.types import (
@@ -107,9 +108,23 @@ _PAUSE_S: Final = 1.0
 
 _WAITS: Final = "Waiting for another start of vLLM"
 
+_FIRST_S: Final = 30.0
+FIRST_PART: Final = (
+    "A sound is longer than 30 seconds: many models hear only as much of it in vLLM, which does not"
+    " say so."
+)
+
 _FREED_S: Final = 8.0
 _FREED: Final = 300_000_000
 """Bytes by which a card may be fuller behind a worker than it was before."""
+
+
+def _with_note(event: Event, request: ChatRequest) -> Event:
+    """Say at an answer's end that it may have heard a part of a sound only."""
+    media = (it for message in request.messages for it in message.media if it.kind == "audio")
+    if isinstance(event, Done) and any((sound_seconds(it.data) or 0.0) > _FIRST_S for it in media):
+        return replace(event, notes=(*event.notes, FIRST_PART))
+    return event
 
 
 class VllmEngine:
@@ -280,7 +295,7 @@ class VllmEngine:
                     # Beside others, or with an adapter, it is slower, which says nothing of drafts.
                     if isinstance(event, Done) and adapter is None and undisturbed():
                         running.learn(event.usage.completion_tokens, event.timing.decode_tok_s)
-                    yield event
+                    yield _with_note(event, request)
             except Hung:
                 raise
             except EngineError as error:
@@ -553,8 +568,9 @@ class VllmEngine:
         served = worker.wait(progress, cancel)
         seconds = perf_counter() - began
         context = served.context or plan.context
+        notes = (*setup.notes, *told.notes)
         running = Running(
-            setup, worker, self._book, context, seconds, told.notes, told.parsing, launch.reach
+            setup, worker, self._book, context, seconds, notes, told.parsing, launch.reach
         )
         self._running = running
         if self._wanted and place.socket is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,12 @@ from engines.vllm.memory import used_cards
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Setup
 from engines.vllm.speculation import speculation
+
+DEAF: Final = (
+    "This vLLM was installed without what reads sounds, so it is sent none. Update it under Engines"
+    " to let it hear."
+)
+"""Of an environment that an earlier Hearth has made."""
 
 _INPUT: Final = re.compile(r"model\.layers\.\d+\.self_attn\.[qkv]_proj\.lora_A\.weight$")
 
@@ -64,6 +71,9 @@ def prepare(
             Action("shorter_context", checkpoint.context_max),
         )
     require_adapters(plan.adapters, checkpoint)
+    deaf = plan.sounds and not installed.hears
+    if deaf:
+        plan = replace(plan, sounds=False)
     drafter = read_checkpoint(plan.drafter) if plan.drafter is not None else None
     advice = plan.mtp_note if plan.lookup else ""
     try:
@@ -88,6 +98,7 @@ def prepare(
         installed.version,
         0 if cpu else sum(card.free_bytes or 0 for card in cards),
         take_of(checkpoint, drafter, plan, room).total if judged else None,
+        (DEAF,) if deaf else (),
     )
 
 

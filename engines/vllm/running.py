@@ -79,7 +79,8 @@ class Setup:
 
     drafts: what it drafts with. advice: why nothing can, "" where something could.
     device: what it runs on, in words. version: vLLM's. free_bytes: on its cards before it starts.
-    takes: bytes of them that the plan takes, None for all that may be taken.
+    takes: bytes of them that the plan takes, None for all that may be taken. notes: what of the
+    plan the environment cannot do, a sentence each.
     """
 
     plan: LoadPlan
@@ -90,6 +91,7 @@ class Setup:
     version: str
     free_bytes: int = 0
     takes: int | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def depth(self) -> int:
@@ -157,6 +159,7 @@ class Running:
             notes=notes,
             answers_at_once=max(1, setup.plan.parallel),
             sees=setup.plan.pictures,
+            hears=setup.plan.sounds,
         )
         self.via = Via(
             client=worker.api,

@@ -7566,6 +7566,18 @@
     <message>
       <location filename="../../app/core/settings/fields.py" />
       <location filename="../../app/core/settings/engines.py" />
+      <source>Sounds in vLLM</source>
+      <translation>Töne in vLLM</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
+      <source>Lets models that hear be played sounds there. It takes more graphics memory, and a longer start.</source>
+      <translation>Modellen, die hören, lassen sich dort Töne vorspielen. Es braucht mehr Grafikspeicher und einen längeren Start.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/fields.py" />
+      <location filename="../../app/core/settings/engines.py" />
       <source>Cards that share each layer</source>
       <translation>Karten, die sich jede Schicht teilen</translation>
     </message>
@@ -9402,6 +9414,11 @@
     </message>
     <message>
       <location filename="../../app/core/settings/engines.py" />
+      <source>audio hearing speech multimodal</source>
+      <translation>audio hören sprache aufnahme multimodal</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/settings/engines.py" />
       <source>gpu multi tensor parallel</source>
       <translation>gpu mehrere tensor parallel</translation>
     </message>
@@ -11140,13 +11157,13 @@
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>Hearth sends no sounds to vLLM.</source>
-      <translation>Hearth schickt keine Tonaufnahmen an vLLM.</translation>
+      <source>It was not made to hear, or vLLM was started without room for sounds.</source>
+      <translation>Es ist nicht zum Hören gemacht, oder vLLM wurde ohne Platz für Töne gestartet.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
-      <source>Choose a model that hears in llama.cpp, or leave the sound out.</source>
-      <translation>Wähle ein Modell, das in llama.cpp hört, oder lass die Tonaufnahme weg.</translation>
+      <source>Switch on “Sounds in vLLM” if it was made to hear, or choose a model that does.</source>
+      <translation>Schalte „Töne in vLLM“ ein, wenn es zum Hören gemacht ist, oder wähle ein Modell, das hört.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
@@ -16463,6 +16480,11 @@
     </message>
     <message>
       <location filename="../../engines/vllm/engine.py" />
+      <source>A sound is longer than 30 seconds: many models hear only as much of it in vLLM, which does not say so.</source>
+      <translation>Eine Tonaufnahme ist länger als 30 Sekunden: Viele Modelle hören in vLLM nur so viel davon, ohne dass es das sagt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/engine.py" />
       <source>the process {0}</source>
       <translation>dem Prozess {0}</translation>
     </message>
@@ -17024,6 +17046,11 @@
       <location filename="../../engines/vllm/supervised.py" />
       <source>Check who may write to Hearth’s folder, and whether its drive is full.</source>
       <translation>Prüfe, wer in Hearths Ordner schreiben darf, und ob sein Laufwerk voll ist.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/preparing.py" />
+      <source>This vLLM was installed without what reads sounds, so it is sent none. Update it under Engines to let it hear.</source>
+      <translation>Diesem vLLM fehlt, was Töne liest, also bekommt es keine. Aktualisiere es unter „Engines“, damit es hört.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/preparing.py" />

@@ -24,6 +24,17 @@ GEMMA_31B: dict[str, Any] = {
     },
 }  # fmt: skip
 
+QWEN2_AUDIO: dict[str, Any] = {
+    "architectures": ["Qwen2AudioForConditionalGeneration"],
+    "model_type": "qwen2_audio",
+    "audio_config": {"model_type": "qwen2_audio_encoder", "d_model": 1280},
+    "text_config": {
+        "model_type": "qwen2", "max_position_embeddings": 8192, "vocab_size": 156_032,
+        "intermediate_size": 11_008,
+    },
+}  # fmt: skip
+"""One that hears; it leaves out what is usual in its language model."""
+
 QWEN3: dict[str, Any] = {
     "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "num_hidden_layers": 6,
     "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "hidden_size": 64,

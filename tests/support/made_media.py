@@ -60,6 +60,11 @@ def mp3(frames: int) -> bytes:
     return (b"\xff\xfb\x90\x44" + bytes(413)) * frames
 
 
+def mp3_16k(frames: int) -> bytes:
+    """The same of MPEG 2: 64 kbit/s, 16 kHz, one channel; each frame has 36 ms."""
+    return (b"\xff\xf3\x88\xc4" + bytes(284)) * frames
+
+
 MP3_FRAME_S: Final = 1152 / 44_100
 
 

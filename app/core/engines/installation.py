@@ -69,7 +69,8 @@ class Step:
 class InstallState:
     """The versions of an engine: installed, previous and on offer.
 
-    version, previous: None where there is none. offered: what `install` would install.
+    version, previous: None where there is none. offered: what `install` would install. outdated:
+    that is not what is in use, be it of the same version with other files.
     unfinished_bytes: what an installation that did not end has left to go on with. kept_bytes: what
     the installed versions take of the disk.
     """
@@ -80,6 +81,7 @@ class InstallState:
     offered: str
     unfinished_bytes: int = 0
     kept_bytes: int = 0
+    outdated: bool = False
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,14 @@ class EngineSettings:
         "start.",
         also="vision image multimodal",
     )
+    vllm_sounds: bool = setting(
+        False,
+        "Engines",
+        "Sounds in vLLM",
+        "Lets models that hear be played sounds there. It takes more graphics memory, and a longer "
+        "start.",
+        also="audio hearing speech multimodal",
+    )
     vllm_cards: int = setting(
         1,
         "Engines",

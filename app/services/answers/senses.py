@@ -121,8 +121,11 @@ def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> M
     if entry.engine == "vllm":
         return MediaUnsupported(
             what,
-            "Hearth sends no sounds to vLLM.",
-            "Choose a model that hears in llama.cpp, or leave the sound out.",
+            "It was not made to hear, or vLLM was started without room for sounds.",
+            "Switch on “Sounds in vLLM” if it was made to hear, or choose a model that does.",
+            Action("open_settings", "vllm_sounds"),
+            terminal="`hearth settings set vllm_sounds on` makes room for sounds, if it was made to"
+            " hear; or choose a model that does.",
         )
     if offer is not None:
         size = amount(offer.size_bytes)

@@ -43,13 +43,16 @@ class EngineInstaller:
 
     def state(self) -> InstallState:
         now, before = self.home.current(), self.home.previous()
+        lock = self._ways.lock(self.usual_lock())
+        found = self.home.found(lock)
         return InstallState(
             version=now.version if now else None,
             profile=now.profile if now else None,
             previous=before.version if before else None,
-            offered=self._ways.lock(self.usual_lock()).version,
+            offered=lock.version,
             unfinished_bytes=self.home.work_bytes,
             kept_bytes=self.home.kept_bytes,
+            outdated=now is not None and (found is None or found.folder != now.folder),
         )
 
     def check(self, name: LockName) -> Check:

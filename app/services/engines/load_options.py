@@ -63,6 +63,7 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         batched=settings.vllm_batch or None,
         prefix_cache=settings.vllm_prefix_cache,
         pictures=settings.vllm_pictures,
+        sounds=settings.vllm_sounds,
         depth=(depth or settings.vllm_depth or None) if settings.mtp != "off" else None,
     )
 

@@ -188,8 +188,7 @@ class VllmCard(EngineCard):
             before = f"{kept} {before}" if state.kept_bytes else kept
         self._before.setText(before)
         self._before.setVisible(bool(state.previous or state.kept_bytes))
-        newer = bool(state.offered) and state.offered != state.version
-        self._update.setVisible(newer)
+        self._update.setVisible(state.outdated)
         self._update.redraw("download", self.tr("Update to {0}").format(state.offered))
         self._back.setVisible(bool(state.previous))
         self._back.redraw("restore", self.tr("Roll back to {0}").format(state.previous))

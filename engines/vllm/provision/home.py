@@ -38,7 +38,8 @@ class Installed:
 
     size_bytes: what it took of the disk when it was made; 0 if nobody knows. linux: the
     distribution of WSL2 that it lies in, folder then being a path there; "" for this computer.
-    lock: the name of the one that it was made by, if that is known.
+    lock: the name of the one that it was made by, if that is known. hears: whether it has what
+    decodes sounds.
     """
 
     version: str
@@ -47,6 +48,7 @@ class Installed:
     size_bytes: int = 0
     linux: str = ""
     lock: LockName | None = None
+    hears: bool = False
 
     @property
     def python(self) -> Path:
@@ -125,9 +127,9 @@ class EngineHome:
         """Make a tried part a whole environment. elsewhere: the one that it stands for."""
         part, place = self.part(lock), self.place(lock)
         here = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
-        made = replace(here, lock=lock.name)
+        made = replace(here, lock=lock.name, hears=lock.hears)
         facts = {"version": made.version, "profile": made.profile, "size_bytes": made.size_bytes}
-        facts |= {"lock": made.lock}
+        facts |= {"lock": made.lock, "hears": made.hears}
         if made.linux:
             facts |= {"folder": made.folder.as_posix(), "linux": made.linux}
         with open(part / FACTS, "w", encoding="utf-8", opener=private) as file:
@@ -210,8 +212,9 @@ class EngineHome:
             size = int(facts.get("size_bytes", 0))
             linux = str(facts.get("linux", ""))
             lies = Path(facts["folder"]) if linux else folder
-            made_by = facts.get("lock")
-            return Installed(str(facts["version"]), facts["profile"], lies, size, linux, made_by)
+            made_by, hears = facts.get("lock"), bool(facts.get("hears"))
+            version = str(facts["version"])
+            return Installed(version, facts["profile"], lies, size, linux, made_by, hears)
         except (OSError, ArithmeticError, ValueError, LookupError, RecursionError):
             return None
         except (TypeError, AttributeError):  # it holds something else than names with values

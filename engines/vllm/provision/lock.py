@@ -75,6 +75,11 @@ class Lock:
         """A hash that names this very set of files."""
         return hashlib.sha256(self.requirements.encode()).hexdigest()
 
+    @property
+    def hears(self) -> bool:
+        """Whether it has what vLLM decodes WAV, MP3 and FLAC with, wherever it runs."""
+        return any(file.project == "soundfile" for file in self.files)
+
     def chosen(self, target: TargetSystem) -> tuple[LockedFile, ...]:
         """Choose, for each requirement that applies, the one file that suits the target best.
 

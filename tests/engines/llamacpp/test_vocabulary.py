@@ -165,7 +165,12 @@ def test_turns_that_come_again_are_not_tokenised_again(
     vocabulary = vocabulary_of(load())
     turns, asked = _TurnTokens(vocabulary), list[str]()
     tokenise = vocabulary.tokenise
-    monkeypatch.setattr(vocabulary, "tokenise", lambda it: asked.append(it) or tokenise(it))
+
+    def noted(text: str) -> list[int]:
+        asked.append(text)
+        return tokenise(text)
+
+    monkeypatch.setattr(vocabulary, "tokenise", noted)
     turns.of("<|turn>user\nOne.<turn|>\n<|turn>model\n")
     asked.clear()
     turns.of("<|turn>user\nOne.<turn|>\n<|turn>model\nTwo.<turn|>\n")

@@ -29,6 +29,7 @@ from tests.engines.checkpoint_files import (
     DRAFTER,
     EAGLE3,
     GEMMA_31B,
+    QWEN2_AUDIO,
     QWEN3,
     SPECULATOR,
     TARGET,
@@ -301,3 +302,12 @@ def test_rooms() -> None:
     own = room_for(hardware, card=False)
     assert (own.free, own.total, own.beside) == (16 * GIB, 32 * GIB, BESIDE_RAM)
     assert room_for(replace(hardware, gpus=()), card=True).free == 0
+
+
+def test_sounds_are_for_models_that_hear_on_cards(target: Checkpoint, tmp_path: Path) -> None:
+    hears, wanted = made(tmp_path / "m", QWEN2_AUDIO), LoadOptions(sounds=True, pictures=True)
+    plan = plan_checkpoint(hears, None, wanted, LARGE)
+    assert (plan.sounds, plan.pictures) == (True, False)
+    assert not plan_checkpoint(hears, None, LoadOptions(), LARGE).sounds
+    assert not plan_checkpoint(target, None, wanted, LARGE).sounds
+    assert not plan_checkpoint(hears, None, wanted, replace(LARGE, cards=0)).sounds

@@ -27,6 +27,7 @@ from tests.engines.checkpoint_files import (
     EAGLE3,
     EAGLE3_TENSORS,
     GEMMA_31B,
+    QWEN2_AUDIO,
     QWEN3,
     SPECULATOR,
     SPECULATOR_TENSORS,
@@ -382,3 +383,28 @@ def test_a_model_that_keeps_one_vector_for_keys_and_values(tmp_path: Path) -> No
     config = {**LLAMA, "kv_lora_rank": 512, "qk_rope_head_dim": 64}
     found = read_checkpoint(write_checkpoint(tmp_path / "m", config))
     assert found.kv_bytes(1000) == 2 * 1000 * (512 + 64) * 2
+
+
+@pytest.mark.parametrize(
+    ("config", "can"),
+    [
+        (QWEN2_AUDIO, {"hears"}),
+        ({**GEMMA_31B, "vision_config": {}, "audio_config": None}, {"sees"}),
+        ({**GEMMA_31B, "vision_config": {}, "audio_config": {"hidden_size": 8}}, {"sees", "hears"}),
+        (QWEN3, set()),
+    ],
+)
+def test_what_it_sees_and_hears_is_in_its_description(
+    tmp_path: Path, config: dict[str, Any], can: set[str]
+) -> None:
+    folder = write_checkpoint(tmp_path / "m", config)
+    listed = Listed(folder)
+    facts = CheckpointFormat().facts(listed)
+    assert {*(facts.can or ())} & {"sees", "hears"} == can
+
+
+def test_the_usual_shape_counts_where_a_description_leaves_it_out(tmp_path: Path) -> None:
+    found = read_checkpoint(write_checkpoint(tmp_path / "m", QWEN2_AUDIO))
+    # 32 layers, each with keys and values of 32 heads of 128, two bytes each.
+    assert found.kv_bytes(8192) == 2 * 2 * 32 * 32 * 128 * 8192
+    assert (found.layers, found.width, found.heads, found.kv_heads) == (32, 4096, 32, 32)

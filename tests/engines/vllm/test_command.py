@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from app.documents.limits import Limits
 from engines.models.checkpoint import read_checkpoint
 from engines.types import Adapter, LoadPlan
 from engines.vllm.command import WorkerCommand, WorkerPlace, command
@@ -69,6 +70,17 @@ def test_pictures_are_let_in_where_they_are_wanted() -> None:
     words = made(replace(PLAN, pictures=True)).words
     assert "--language-model-only" not in words
     assert after(words, "--limit-mm-per-prompt") == '{"image": 8, "video": 0, "audio": 0}'
+
+
+def test_sounds_are_let_in_where_they_are_wanted_up_to_those_of_a_message() -> None:
+    told = made(replace(PLAN, sounds=True))
+    assert "--language-model-only" not in told.words
+    assert after(told.words, "--limit-mm-per-prompt") == '{"image": 0, "video": 0, "audio": 8}'
+    both = made(replace(PLAN, pictures=True, sounds=True)).words
+    assert after(both, "--limit-mm-per-prompt") == '{"image": 8, "video": 0, "audio": 8}'
+    assert told.environment["VLLM_MAX_AUDIO_CLIP_FILESIZE_MB"] == str(Limits().sound_bytes >> 20)
+    assert float(told.environment["VLLM_MAX_AUDIO_DECODE_DURATION_S"]) == Limits().sound_seconds
+    assert not any(name.startswith("VLLM_MAX_AUDIO") for name in made().environment)
 
 
 def test_the_key_is_in_the_environment_only() -> None:

@@ -27,7 +27,7 @@ def options(installed: Installed, folder: Path) -> set[str]:
     (folder / "adapter_config.json").write_text(json.dumps({"r": 8}))
     plan = replace(PLAN, tensor_parallel=2, nodes=2, kv_type="q8_0")
     plan = replace(plan, adapters=(Adapter("law", folder),))
-    plan = replace(plan, offload_bytes=10**9, batched=4096, prefix_cache=False)
+    plan = replace(plan, offload_bytes=10**9, batched=4096, prefix_cache=False, sounds=True)
     thinks = model(folder, "<think> </think>", plain="<think> </think>")
     starter = read_checkpoint(TARGET)
     places = (

@@ -9,7 +9,7 @@ import pytest
 
 from engines.errors import AdapterUnknown
 from engines.types import Adapter
-from engines.vllm.preparing import prepare
+from engines.vllm.preparing import DEAF, prepare
 from engines.vllm.provision.home import Installed
 from tests.engines.checkpoint_files import write_checkpoint
 from tests.engines.vllm.faked import MACHINE, PLAN
@@ -59,3 +59,12 @@ def test_an_adapter_for_another_model_starts_nothing(tmp_path: Path) -> None:
         prepare(plan, INSTALLED, MACHINE)
     assert "of width 4,096" in caught.value.why
     assert "192" in caught.value.why
+
+
+def test_an_older_environment_is_sent_no_sounds_and_that_is_said() -> None:
+    plan = replace(PLAN, sounds=True)
+    deaf = prepare(plan, INSTALLED, MACHINE)
+    assert (deaf.plan.sounds, deaf.notes) == (False, (DEAF,))
+    hears = prepare(plan, replace(INSTALLED, hears=True), MACHINE)
+    assert (hears.plan, hears.notes) == (plan, ())
+    assert prepare(PLAN, INSTALLED, MACHINE).notes == ()

@@ -125,6 +125,15 @@ def test_the_whole_way(making: Making, tmp_path: Path) -> None:
     assert set(tmp_path.iterdir()) - before == {tmp_path / "data"}
 
 
+def test_other_files_of_the_same_version_are_an_update(making: Making) -> None:
+    assert not making.care.state().outdated, "nothing is there yet"
+    making.install()
+    assert not making.care.state().outdated
+    making.lock = replace(making.lock, requirements=f"\n{making.lock.requirements}")
+    state = making.care.state()
+    assert (state.outdated, state.offered) == (True, state.version)
+
+
 def test_what_is_there_is_not_made_again_and_costs_nothing(making: Making) -> None:
     first = making.install()
     price = making.care.check("cpu").price

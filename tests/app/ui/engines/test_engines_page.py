@@ -197,7 +197,9 @@ def test_an_installation_is_cancelled(ui: Ui, installer: ScriptedInstaller) -> N
 def test_it_is_rolled_back_and_removed_after_a_question(
     ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager
 ) -> None:
-    installer.now = InstallState("0.33.0", "cuda", "0.32.0", "0.34.0", kept_bytes=9_800_000_000)
+    installer.now = InstallState(
+        "0.33.0", "cuda", "0.32.0", "0.34.0", kept_bytes=9_800_000_000, outdated=True
+    )
     ui.press("Ctrl+Shift+G")
     ui.qtbot.waitUntil(lambda: ui.has("rollBackVllm"))
     assert ui.find(QPushButton, "updateVllm").text() == "Update to 0.34.0"
@@ -303,7 +305,7 @@ def test_the_settings_lead_to_the_page(ui: Ui) -> None:
 def test_tab_reaches_every_control(
     ui: Ui, installer: ScriptedInstaller, manager: ScriptedManager, keys: str
 ) -> None:
-    installer.now = InstallState("0.33.0", "cuda", "0.32.0", "0.34.0")
+    installer.now = InstallState("0.33.0", "cuda", "0.32.0", "0.34.0", outdated=True)
     manager.found = (CARD, OLD, NEW)
     manager.runs = WorkerState("ready", "Gemma 4 E4B", log=("INFO one",))
     ui.press(keys)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engines.vllm.provision.home import EngineHome, Installed
-from engines.vllm.provision.lock import Lock
+from engines.vllm.provision.lock import Lock, LockedFile
 
 
 @pytest.fixture
@@ -120,6 +120,17 @@ def test_an_environment_says_which_lock_made_it(home: EngineHome) -> None:
     now = home.current()
     assert now is not None
     assert now.lock == "cuda-ray"
+
+
+def test_an_environment_says_whether_it_can_decode_sounds(home: EngineHome) -> None:
+    file = LockedFile("soundfile-1-py3-none-any.whl", "soundfile", 1, "0" * 64)
+    for version, files in (("1.0", ()), ("2.0", (file,))):
+        wanted = replace(lock(version), files=files)
+        home.part(wanted).mkdir(parents=True)
+        home.switch(home.finish(wanted))
+        now = home.current()
+        assert now is not None
+        assert now.hears == bool(files)
 
 
 def test_removed_it_is_gone_whatever_was_left(home: EngineHome) -> None:

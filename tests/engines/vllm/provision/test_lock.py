@@ -72,6 +72,11 @@ def test_the_lock_for_processors_has_nothing_for_cards() -> None:
     assert not any(it.startswith("nvidia-") for it in projects)
 
 
+@pytest.mark.parametrize("name", get_args(LockName))
+def test_every_lock_has_what_decodes_sounds(name: LockName) -> None:
+    assert read_lock(LOCKS, name).hears
+
+
 def test_ray_comes_with_the_lock_that_is_named_after_it() -> None:
     plain, with_ray = read_lock(LOCKS, "cuda"), read_lock(LOCKS, "cuda-ray")
     assert {it.project for it in with_ray.files} - {it.project for it in plain.files} >= {"ray"}
