@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray
+from PySide6.QtCore import QByteArray, QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QMainWindow,
+    QSplitter,
+    QStackedWidget,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.core.chats.chat import UNTITLED
 from app.core.settings.fields import Settings
@@ -65,7 +72,10 @@ class WindowFrame(QMainWindow):
         if state.geometry:
             self.restoreGeometry(QByteArray.fromHex(QByteArray(state.geometry.encode())))
         else:
-            self.resize(self.size().boundedTo(self.screen().availableSize()))
+            # The system puts its bar with the title above; how high that is it says only later.
+            bar = self.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
+            room = self.screen().availableSize() - QSize(0, bar)
+            self.resize(self.size().boundedTo(room))
         if state.folded:
             self.sidebar.model.folded = set(state.folded)
             self.sidebar.chats.reload()
