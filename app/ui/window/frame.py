@@ -68,10 +68,12 @@ class WindowFrame(QMainWindow):
         )
 
     def restore(self, state: WindowState) -> None:
-        """Take the place and shape that the window had; the first time, no more than there is."""
-        if state.geometry:
-            self.restoreGeometry(QByteArray.fromHex(QByteArray(state.geometry.encode())))
-        else:
+        """Take the place and shape that the window had; the first time, no more than there is.
+
+        So it is on a screen of another size: Qt then refuses to restore what was on the old one.
+        """
+        geometry = QByteArray.fromHex(QByteArray(state.geometry.encode()))
+        if not self.restoreGeometry(geometry):
             # The system puts its bar with the title above; how high that is it says only later.
             bar = self.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
             room = self.screen().availableSize() - QSize(0, bar)
