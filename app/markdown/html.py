@@ -49,11 +49,12 @@ def _block(block: Block, draw: DrawFormula, heading: int) -> str:
 
 def _paragraph(block: Paragraph, draw: DrawFormula, heading: int) -> str:
     tag = f"h{min(6, heading + block.heading)}" if block.heading else "p"
-    words = _spans(block.spans, draw)
+    rtl = is_right_to_left(block.spans)
+    words = _spans(block.spans, draw, rtl=rtl)
     place = block.place
     number = f'<span class="marker">{escape(place.marker)}</span>&#160; ' if place.marker else ""
     note = f"<sup>{escape(place.note)}</sup>&#160;" if place.note else ""
-    direction = ' dir="rtl"' if is_right_to_left(block.spans) else ""
+    direction = ' dir="rtl"' if rtl else ""
     tight = ' class="tight"' if place.tight else ""
     return f"<{tag}{tight}{direction}{_left(place)}>{number}{note}{words}</{tag}>"
 
@@ -68,11 +69,12 @@ def _quoted(html: str, place: BlockPlace) -> str:
     return f"{'<blockquote>' * depth}{html}{'</blockquote>' * depth}"
 
 
-def _spans(spans: Sequence[Span], draw: DrawFormula) -> str:
-    return "".join(_span(span, draw) for span in spans)
+def _spans(spans: Sequence[Span], draw: DrawFormula, *, rtl: bool = False) -> str:
+    """rtl: the words run right to left, and code among them does not."""
+    return "".join(_span(span, draw, rtl=rtl) for span in spans)
 
 
-def _span(span: Span, draw: DrawFormula) -> str:
+def _span(span: Span, draw: DrawFormula, *, rtl: bool) -> str:
     if span.math:
         return draw(span.text, span.math == "inline") or plain_formula(span.text)
     if span.note:
@@ -85,7 +87,8 @@ def _span(span: Span, draw: DrawFormula) -> str:
         (span.strike, "s"),
     ):
         if on:
-            html = f"<{tag}>{html}</{tag}>"
+            turned = ' dir="ltr"' if rtl and tag == "code" else ""
+            html = f"<{tag}{turned}>{html}</{tag}>"
     if span.href and is_openable(span.href):
         html = f'<a href="{escape(span.href)}" rel="noreferrer noopener">{html}</a>'
     if span.quote:

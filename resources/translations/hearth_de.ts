@@ -1106,9 +1106,6 @@
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
-      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <location filename="../../app/ui/models/discover/search_bar.py" />
       <source>MTP</source>
       <translation>MTP</translation>
     </message>
@@ -1268,11 +1265,7 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
-      <source>Answers faster by guessing words ahead. The answer stays the same.</source>
-      <translation>Antwortet schneller, indem es Wörter vorausrät. Die Antwort bleibt dieselbe.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/composer/mtp_chip.py" />
+      <location filename="../../app/ui/models/names.py" />
       <location filename="../../app/core/settings/fields.py" />
       <source>Multi-token prediction</source>
       <translation>Multi-Token-Vorhersage</translation>
@@ -2180,6 +2173,13 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <location filename="../../app/ui/models/discover/search_bar.py" />
+      <source>Faster answers (MTP)</source>
+      <translation>Schnellere Antworten (MTP)</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <source>{0} parts, stopped and continued</source>
       <translation>{0} Teilen, gestoppt und fortgesetzt</translation>
     </message>
@@ -2432,7 +2432,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/message_footer.py" />
-      <location filename="../../app/ui/models/discover/words.py" />
       <source>MTP {0}</source>
       <translation>MTP {0}</translation>
     </message>
@@ -3706,6 +3705,11 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/api_card.py" />
+      <source>1 request a minute</source>
+      <translation>1 Anfrage pro Minute</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/engines/api_card.py" />
       <source>{0} tokens read, {1} written</source>
       <translation>{0} Token gelesen, {1} geschrieben</translation>
     </message>
@@ -3764,13 +3768,13 @@
     </message>
     <message>
       <location filename="../../app/ui/engines/api_card.py" />
-      <source>{0} requests a minute</source>
-      <translation>{0} Anfragen pro Minute</translation>
+      <source>{0} at once</source>
+      <translation>{0} zugleich</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/api_card.py" />
-      <source>{0} at once</source>
-      <translation>{0} zugleich</translation>
+      <source>{0} requests a minute</source>
+      <translation>{0} Anfragen pro Minute</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/api_controller.py" />
@@ -5528,8 +5532,8 @@
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />
-      <source>MTP: {0}</source>
-      <translation>MTP: {0}</translation>
+      <source>Faster answers (MTP): {0}</source>
+      <translation>Schnellere Antworten (MTP): {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />
@@ -5560,6 +5564,11 @@
       <location filename="../../app/ui/models/discover/words.py" />
       <source>{0} months ago</source>
       <translation>vor {0} Monaten</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/discover/words.py" />
+      <source>Faster answers (MTP), {0}</source>
+      <translation>Schnellere Antworten (MTP), {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/discover/words.py" />
@@ -6133,6 +6142,11 @@
       <location filename="../../app/ui/models/mtp_card.py" />
       <source>The comparison could not finish.</source>
       <translation>Der Vergleich konnte nicht abgeschlossen werden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/names.py" />
+      <source>Answers faster by guessing words ahead. The answer stays the same.</source>
+      <translation>Antwortet schneller, indem es Wörter vorausrät. Die Antwort bleibt dieselbe.</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/names.py" />
@@ -6792,8 +6806,23 @@
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>It cannot be restored after that.</source>
+      <translation>Danach lässt er sich nicht wiederherstellen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
       <source>They cannot be restored after that.</source>
       <translation>Danach lassen sie sich nicht wiederherstellen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>The chat in it cannot be restored after that.</source>
+      <translation>Der Chat darin lässt sich danach nicht wiederherstellen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/sidebar/chat_actions.py" />
+      <source>The {0} chats in it cannot be restored after that.</source>
+      <translation>Die {0} Chats darin lassen sich danach nicht wiederherstellen.</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_actions.py" />
@@ -6839,11 +6868,6 @@
       <location filename="../../app/ui/sidebar/chat_actions.py" />
       <source>Delete {0} chats for good?</source>
       <translation>{0} Chats endgültig löschen?</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/sidebar/chat_actions.py" />
-      <source>Chats to delete: {0}. {1}</source>
-      <translation>Zu löschende Chats: {0}. {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/sidebar/chat_actions.py" />

@@ -34,6 +34,9 @@ _BEGINNING = 64
 _GUESSED_FROM = 200_000
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError)
 """The errors that `zipfile` raises where an archive's own bytes are wrong."""
+_PARTS_OF_DOCUMENTS = frozenset({"[Content_Types].xml", "META-INF/container.xml", "mimetype"})
+_DOCUMENTS = frozenset({".docx", ".xlsx", ".pptx", ".epub"})
+"""Files that are archives of their own kind: what is in them, and how they are called."""
 _TORN = "The archive breaks off; what is left of it was read."
 _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 
@@ -181,6 +184,17 @@ def looks_like_chats(path: Path) -> bool:
             begin = file.read(_GUESSED_FROM)
     except OSError:
         return False
-    if begin.startswith((b"PK\x03\x04", SIGN)) or gpt4all.is_ours(begin):
+    if begin.startswith(b"PK\x03\x04"):
+        return not _is_document(path)
+    if begin.startswith(SIGN) or gpt4all.is_ours(begin):
         return True
     return _may_be_chats(begin[:_BEGINNING]) and any(mark in begin for mark in MARKS)
+
+
+def _is_document(path: Path) -> bool:
+    """Whether an archive is a file of an office program or a book, which has text to be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return not _PARTS_OF_DOCUMENTS.isdisjoint(archive.namelist())
+    except (*_DAMAGED, NotImplementedError, OSError):
+        return path.suffix.lower() in _DOCUMENTS

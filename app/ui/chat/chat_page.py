@@ -281,6 +281,11 @@ class ChatPage(QWidget):
                 files,
             )
 
+    def _ask_suggested(self, text: str) -> None:
+        """Ask; the next message is typed at once, though the pressed button is gone."""
+        self.ask(text)
+        self.composer.focus()
+
     def _send(self, text: str, model: str | None) -> None:
         """Ask what was written, with the files that stand at it."""
         chat_id = self._chat_id
@@ -305,7 +310,7 @@ class ChatPage(QWidget):
         self.file_opened.connect(self._look_at)
         self.composer.stop.connect(self.stop)
         self._chat_settings.changed.connect(lambda _: self._show_stay())
-        self.welcome.suggested.connect(lambda text: self.ask(text))  # noqa: PLW0108 - takes more
+        self.welcome.suggested.connect(self._ask_suggested)
         self.citations.opened.connect(
             lambda it: self.viewer.show_file(it.document, it.name, it.spans)
         )

@@ -171,7 +171,9 @@ class ApiCard(EngineCard):
         parts = []
         if client.models:
             parts.append(self.tr("Only {0}").format(", ".join(client.models)))
-        if client.per_minute:
+        if client.per_minute == 1:
+            parts.append(self.tr("1 request a minute"))
+        elif client.per_minute:
             parts.append(self.tr("{0} requests a minute").format(client.per_minute))
         if client.at_once:
             parts.append(self.tr("{0} at once").format(client.at_once))

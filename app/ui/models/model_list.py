@@ -39,7 +39,7 @@ from app.ui.look.icons import pixmap
 from app.ui.look.scale import scaled
 from app.ui.look.theme import BASE, GRID, SMALL, Theme, theme_of
 from app.ui.models.here_words import mtp_sentence
-from app.ui.models.names import name_at_server, name_of
+from app.ui.models.names import mtp_tip, name_at_server, name_of
 from app.ui.widgets.label import Label
 from engines.types import EngineName
 
@@ -510,8 +510,8 @@ def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
         said.append(
             _tr("choices", "It writes no answers: programs that ask Hearth get vectors from it.")
         )
-    elif facts is not None:
-        said.append(mtp_sentence(facts.mtp))
+    elif facts is not None and facts.mtp != "none":
+        said.append(mtp_tip(mtp_sentence(facts.mtp)))
     return "\n".join(filter(None, said))
 
 

@@ -1,4 +1,4 @@
-"""The name of a model where it is shown."""
+"""The names of a model and of what it can do, where they are shown."""
 
 from __future__ import annotations
 
@@ -30,3 +30,16 @@ def name_at_server(entry: ModelEntry) -> str:
 def server_of(entry: ModelEntry) -> str:
     """Return the server, by its user's name."""
     return entry.id.removesuffix(f":{entry.served}")
+
+
+def what_mtp_does() -> str:
+    """Say in plain words what multi-token prediction does, for who reads its short name."""
+    return QCoreApplication.translate(
+        "names", "Answers faster by guessing words ahead. The answer stays the same."
+    )
+
+
+def mtp_tip(sentence: str = "") -> str:
+    """Return the tooltip of the short name “MTP”: what it stands for, what it does, and more."""
+    name = QCoreApplication.translate("names", "Multi-token prediction")
+    return "\n".join(filter(None, [f"{name}: {what_mtp_does()}", sentence]))

@@ -121,16 +121,22 @@ class ChatActions(QObject):
         """Delete for good what is in the trash, once the user has said so."""
         if len(ids) == 1:
             headline = self.tr("Delete “{0}” for good?").format(self._title(ids))
+            said = self.tr("It cannot be restored after that.")
         else:
             headline = self.tr("Delete {0} chats for good?").format(figure(len(ids)))
-        self._ask(headline, lambda: self._chats.delete_for_good(*ids))
+            said = self.tr("They cannot be restored after that.")
+        self._ask(headline, said, lambda: self._chats.delete_for_good(*ids))
 
     def empty_trash(self) -> None:
         """Remove all that is in the trash for good, after asking."""
         count = self._chats.count(TRASH)
         headline = self.tr("Empty the trash?")
+        if count == 1:
+            said = self.tr("The chat in it cannot be restored after that.")
+        else:
+            said = self.tr("The {0} chats in it cannot be restored after that.")
         if count:
-            self._ask(headline, self._chats.empty_trash, figure(count))
+            self._ask(headline, said.format(figure(count)), self._chats.empty_trash)
 
     def _moved(self, folder_id: str | None, count: int) -> str:
         names = {folder.id: folder.name for folder in self._chats.folders()}
@@ -139,10 +145,7 @@ class ChatActions(QObject):
         words = self.tr("Moved to “{0}”.").format(names.get(folder_id, ""))
         return words if count == 1 else f"{words} {self.tr('Chats: {0}.').format(count)}"
 
-    def _ask(self, headline: str, act: Callable[[], object], count: str = "") -> None:
-        said = self.tr("They cannot be restored after that.")
-        if count:
-            said = self.tr("Chats to delete: {0}. {1}").format(count, said)
+    def _ask(self, headline: str, said: str, act: Callable[[], object]) -> None:
         self._notifier.ask(
             (headline, said),
             (("deleteForGood", self.tr("Delete for good")), ("keep", self.tr("Keep"))),

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray
+from PySide6.QtCore import QByteArray, QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QMainWindow,
+    QSplitter,
+    QStackedWidget,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.core.chats.chat import UNTITLED
 from app.core.settings.fields import Settings
@@ -61,11 +68,16 @@ class WindowFrame(QMainWindow):
         )
 
     def restore(self, state: WindowState) -> None:
-        """Take the place and shape that the window had; the first time, no more than there is."""
-        if state.geometry:
-            self.restoreGeometry(QByteArray.fromHex(QByteArray(state.geometry.encode())))
-        else:
-            self.resize(self.size().boundedTo(self.screen().availableSize()))
+        """Take the place and shape that the window had; the first time, no more than there is.
+
+        So it is on a screen of another size: Qt then refuses to restore what was on the old one.
+        """
+        geometry = QByteArray.fromHex(QByteArray(state.geometry.encode()))
+        if not self.restoreGeometry(geometry):
+            # The system puts its bar with the title above; how high that is it says only later.
+            bar = self.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
+            room = self.screen().availableSize() - QSize(0, bar)
+            self.resize(self.size().boundedTo(room))
         if state.folded:
             self.sidebar.model.folded = set(state.folded)
             self.sidebar.chats.reload()

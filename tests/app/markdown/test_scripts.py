@@ -6,6 +6,7 @@ import pytest
 
 from app.markdown.blocks import Paragraph, Span
 from app.markdown.direction import is_right_to_left
+from app.markdown.html import html_of, plain_formula
 from app.markdown.parser import Parser
 
 PARSER = Parser()
@@ -49,3 +50,9 @@ def test_bold_needs_no_spaces_where_none_are_written(text: str, expected: list[s
 )
 def test_the_first_letter_decides_the_direction(spans: tuple[Span, ...], expected: bool) -> None:
     assert is_right_to_left(spans) is expected
+
+
+def test_code_on_a_page_runs_left_to_right_among_words_from_the_right() -> None:
+    html = html_of(PARSER.parse("קרא `f()`\n\nCall `g()`"), lambda latex, _: plain_formula(latex))
+    assert '<code dir="ltr">f()</code>' in html
+    assert "<code>g()</code>" in html

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from app.ui.look.theme import GRID
+from app.ui.models.names import mtp_tip, what_mtp_does
 from app.ui.widgets.label import Label
 from app.ui.widgets.menu_button import MenuButton
 from app.ui.widgets.popover import Popover, fit_words
@@ -23,7 +24,7 @@ class MtpPopover(Popover):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("mtpCard", self.tr("Multi-token prediction"), parent)
-        tip = self.tr("Answers faster by guessing words ahead. The answer stays the same.")
+        tip = what_mtp_does()
         self._switch = Segments(
             "mtp",
             self.windowTitle(),
@@ -91,7 +92,7 @@ class MtpChip(MenuButton):
             self.setText(word)
         self.setAccessibleName(self.tr("Multi-token prediction: {0}").format(word))
         self.setAccessibleDescription(sentence)
-        self.setToolTip(sentence)
+        self.setToolTip(mtp_tip(sentence))
         if self._card is not None:
             self._card.show_state(mode, sentence, can_switch=can_switch)
 

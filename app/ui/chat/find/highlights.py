@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QColor, QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
+from app.ui.chat.text.formats import END_OF_RUN, LEFT_TO_RIGHT
 from app.ui.look.theme import theme_of
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Highlights(QObject):
 
     def _mark(self) -> None:
         for view in self._transcript.views:
-            found = self._matcher(view.view.toPlainText()) if self._matcher else ()
+            found = _places(view.view.toPlainText(), self._matcher) if self._matcher else ()
             current = -1
             if self._current and view.message.id == self._current[0] and found:
                 # What is written may differ from what was counted, such as a formula.
@@ -90,6 +91,15 @@ class Highlights(QObject):
         area = view.view.cursorRect(place)
         top = view.view.viewport().mapTo(view, area.topLeft()).y()
         self._transcript.place.reveal(view, top, area.height())
+
+
+def _places(text: str, matcher: Matcher) -> Sequence[tuple[int, int]]:
+    """Find places in a text as if it had no marks around code, which its author did not write."""
+    if LEFT_TO_RIGHT not in text:
+        return matcher(text)
+    kept = [at for at, sign in enumerate(text) if sign not in {LEFT_TO_RIGHT, END_OF_RUN}]
+    found = matcher("".join(text[at] for at in kept))
+    return [(kept[start], kept[end - 1] + 1) for start, end in found]
 
 
 def marked(

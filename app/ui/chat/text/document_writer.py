@@ -14,7 +14,13 @@ from app.markdown.blocks import Block, Code, Formula, Paragraph, Rule, Span, Tab
 from app.markdown.direction import is_right_to_left
 from app.markdown.spans import LINE_BREAK
 from app.ui.chat.text.drawing import Order
-from app.ui.chat.text.formats import CODE_PAD, PictureKind, TextFormats
+from app.ui.chat.text.formats import (
+    CODE_PAD,
+    END_OF_RUN,
+    LEFT_TO_RIGHT,
+    PictureKind,
+    TextFormats,
+)
 
 MOST_PICTURES = 300
 """The most pictures in a text; what comes after stays as it was written."""
@@ -45,11 +51,17 @@ class SpanWriter:
         self._ratio = ratio
 
     def insert(self, cursor: QTextCursor, spans: Sequence[Span], heading: int = 0) -> None:
+        # Code runs left to right, and its signs must not take the direction of the words around.
+        isolates = any(span.code for span in spans) and is_right_to_left(spans)
         for span in spans:
             if span.math:
                 self._leave_gap(cursor, span.text, span.math, _written(span), heading)
             elif span.picture:
                 self._leave_gap(cursor, span.picture, "file", span.text, heading)
+            elif span.code and isolates:
+                cursor.insertText(LEFT_TO_RIGHT, self._formats.isolate)
+                cursor.insertText(span.text, self._formats.span(span, heading))
+                cursor.insertText(END_OF_RUN, self._formats.isolate)
             else:
                 cursor.insertText(span.text, self._formats.span(span, heading))
             if span.ends and span.quote:

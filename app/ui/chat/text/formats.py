@@ -47,6 +47,9 @@ CODE_ID = QTextFormat.Property.UserProperty.value + 1
 QUOTES = QTextFormat.Property.UserProperty.value + 2
 IS_RULE = QTextFormat.Property.UserProperty.value + 3
 """Marks on blocks, from which the view knows what to paint behind them."""
+IS_ISOLATE = QTextFormat.Property.UserProperty.value + 4
+"""A mark on signs that only say where a run of another direction begins and ends."""
+LEFT_TO_RIGHT, END_OF_RUN = "\u2066", "\u2069"
 
 CODE_PAD = 14
 QUOTE_STEP = 18
@@ -142,6 +145,13 @@ class TextFormats:
             shape.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
         if span.mark:
             self._mark(shape, span)
+        return shape
+
+    @cached_property
+    def isolate(self) -> QTextCharFormat:
+        """The format of the signs around code among words that run right to left."""
+        shape = QTextCharFormat(self.text)
+        shape.setProperty(IS_ISOLATE, True)
         return shape
 
     def _mark(self, shape: QTextCharFormat, span: Span) -> None:

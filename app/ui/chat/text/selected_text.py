@@ -1,7 +1,8 @@
-"""Reads what a document's plain text lacks: pictures by their words, and anchors."""
+"""Reads a document's text as it was written: pictures by their words, no marks of direction."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from PySide6.QtGui import (
@@ -13,23 +14,25 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollArea, QWidget
 
-_PICTURE = "\ufffc"
+from app.ui.chat.text.formats import END_OF_RUN, IS_ISOLATE, LEFT_TO_RIGHT
+
+_SIGNS = re.compile(f"[\ufffc{LEFT_TO_RIGHT}{END_OF_RUN}]")
+"""A picture, and what stands around code; the last two may also be the author's own."""
 
 
 def plain_text(cursor: QTextCursor) -> str:
     """The selected text, with the source of each formula in its place."""
     text = cursor.selection().toPlainText()
-    if _PICTURE not in text:
+    if not _SIGNS.search(text):
         return text
-    words = list(_words_of_pictures(cursor))
-    first, *rest = text.split(_PICTURE)
-    return first + "".join(f"{word}{part}" for word, part in zip(words, rest, strict=False))
+    words = _words_of_signs(cursor)
+    return _SIGNS.sub(lambda sign: next(words, sign[0]), text)
 
 
 def line_of(block: QTextBlock, start: int, end: int) -> str:
     """Return the characters `start` to `end` of a block, with the words of its pictures."""
     text = block.text()[start:end]
-    if _PICTURE not in text:
+    if not _SIGNS.search(text):
         return text
     cursor = QTextCursor(block)
     cursor.setPosition(block.position() + start)
@@ -66,15 +69,26 @@ def fragments_of(block: QTextBlock) -> Iterator[QTextFragment]:
         place += 1
 
 
-def _words_of_pictures(cursor: QTextCursor) -> Iterator[str]:
+def _words_of_signs(cursor: QTextCursor) -> Iterator[str]:
+    """Yield what stands for each of the signs of a selection."""
     start, end = cursor.selectionStart(), cursor.selectionEnd()
     block = cursor.document().findBlock(start)
     while block.isValid() and block.position() < end:
         for fragment in fragments_of(block):
             shape = fragment.charFormat()
             first, last = fragment.position(), fragment.position() + fragment.length()
+            seen = max(0, min(last, end) - max(first, start))
             if shape.isImageFormat():
                 words = shape.stringProperty(QTextFormat.Property.ImageAltText.value)
-                seen = max(0, min(last, end) - max(first, start))
                 yield from [words] * seen
+            elif shape.boolProperty(IS_ISOLATE):
+                yield from [""] * seen
+            else:
+                before = max(0, start - first)
+                yield from _SIGNS.findall(_part(fragment.text(), before, before + seen))
         block = block.next()
+
+
+def _part(text: str, start: int, end: int) -> str:
+    """Cut a text where Qt counts: it counts two for a character beyond the first plane."""
+    return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", "ignore")

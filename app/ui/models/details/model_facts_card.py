@@ -58,7 +58,7 @@ class ModelFactsCard(Panel):
                 self.tr("Quantisation"),
                 f"{file.quantisation}, {size(file.weight_bytes)}",
             ),
-            (self.tr("MTP"), mtp_sentence(file.mtp) or self.tr("None")),
+            (self.tr("Faster answers (MTP)"), mtp_sentence(file.mtp) or self.tr("None")),
             (self.tr("Chat template"), self._template(found.template)),
             (self.tr("Tokenizer"), self._tokenizer(found)),
             (self.tr("Repository"), self._repository(found.entry)),

@@ -15,6 +15,7 @@ from app.ui.look.theme import GRID
 from app.ui.models.discover.fit_badge import FitBadge
 from app.ui.models.discover.words import BETWEEN, mtp_words
 from app.ui.models.download_line import DownloadLine
+from app.ui.models.names import mtp_tip
 from app.ui.widgets.label import Label
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.memory_bar import MemoryBars
@@ -63,9 +64,9 @@ class OfferCard(Panel):
         self.box.addWidget(self._bars)
         self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
         if offer.mtp:
-            self.box.addWidget(
-                Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
-            )
+            mtp = Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
+            mtp.setToolTip(mtp_tip())
+            self.box.addWidget(mtp)
         self.box.addStretch(1)
         words = self.tr("Pictures too ({0} more)").format(size(offer.projector_bytes))
         self._pictures = TickBox(words, f"pictures-{offer.kind}")

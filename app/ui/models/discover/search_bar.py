@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.models.hub import Query, Sort
 from app.ui.look.theme import GRID
+from app.ui.models.names import mtp_tip
 from app.ui.widgets.chip import Chip
 from app.ui.widgets.fields import ComboBox
 from app.ui.widgets.flow import FlowRow
@@ -76,8 +77,9 @@ class SearchBar(QWidget):
 
     def _filters(self) -> FlowRow:
         self._fits = Chip(self.tr("Fits this computer"), "filterFits", checked=True)
-        self._mtp = Chip(self.tr("MTP"), "filterMtp")
+        self._mtp = Chip(self.tr("Faster answers (MTP)"), "filterMtp")
         self._mtp.setAccessibleName(self.tr("Has multi-token prediction"))
+        self._mtp.setToolTip(mtp_tip())
         for chip in (self._fits, self._mtp):
             chip.clicked.connect(self._ask_again)
         self._licence = ComboBox()

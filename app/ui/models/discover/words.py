@@ -101,11 +101,11 @@ def ago(then: float, now: float | None = None) -> str:
 
 
 def mtp_words(sentence: str) -> str:
-    """A sentence on MTP, with its name before it: “MTP automatic: …”, or “MTP: It has none.”"""
+    """Put before a sentence on MTP what it brings: “Faster answers (MTP), automatic: …”."""
     mode, colon, _ = sentence.partition(":")
     if colon and " " not in mode:
-        return _tr("MTP {0}").format(sentence[0].lower() + sentence[1:])
-    return _tr("MTP: {0}").format(sentence)
+        return _tr("Faster answers (MTP), {0}").format(sentence[0].lower() + sentence[1:])
+    return _tr("Faster answers (MTP): {0}").format(sentence)
 
 
 def split_name(repo: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from app.ui.look.format import figure, size
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID, Tone
 from app.ui.models.here_words import mtp_sentence, source_sentence, source_word, used_words
-from app.ui.models.names import name_of
+from app.ui.models.names import mtp_tip, name_of
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.flow import FlowRow
 from app.ui.widgets.icon_button import IconButton
@@ -105,7 +105,7 @@ class ModelRow(Panel):
         self._quantisation.setText(facts.quantisation)
         self._quantisation.setVisible(bool(facts.quantisation))
         self._mtp.setVisible(facts.mtp != "none")
-        self._mtp.setToolTip(mtp_sentence(facts.mtp))
+        self._mtp.setToolTip(mtp_tip(mtp_sentence(facts.mtp)))
         self._problem.setVisible(bool(facts.problem))
         self._problem.setToolTip(translated(facts.problem))
         self._used.setVisible(not facts.problem)

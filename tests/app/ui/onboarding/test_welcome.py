@@ -1,4 +1,4 @@
-"""The first page: what comes later does not move what is there."""
+"""The first page: what comes later does not move what is there, and what is asked goes on."""
 
 from __future__ import annotations
 
@@ -15,3 +15,9 @@ def test_the_offer_comes_below_the_questions_and_leaves_them_where_they_are(ui: 
     ui.qtbot.waitUntil(lambda: ui.has("offer-default"))
     ui.settle()
     assert question.mapToGlobal(QPoint()) == before
+
+
+def test_the_next_message_is_typed_at_once_after_a_suggested_question(ui: Ui) -> None:
+    ui.click("suggestion1")
+    ui.wait_for_answer()
+    ui.qtbot.waitUntil(ui.edit.hasFocus)

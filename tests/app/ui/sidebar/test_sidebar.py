@@ -282,9 +282,12 @@ def test_the_trash_gives_back_and_asks_before_it_forgets(three: Ui) -> None:
     three.chats.setCurrentIndex(row_of(three, "Pears"))
     three.press("Del", three.chats)
     assert three.find(QLabel, "line1").text() == "Delete “Pears” for good?"
+    assert three.find(QLabel, "line2").text() == "It cannot be restored after that."
     three.click("keep")
     assert three.titles == ["Pears"]
     three.click("emptyTrash")
+    words = "The chat in it cannot be restored after that."
+    assert three.find(QLabel, "line2").text() == words
     three.click("deleteForGood")
     three.qtbot.waitUntil(lambda: three.titles == [])
     three.click("backToChats")

@@ -251,10 +251,22 @@ def test_the_window_is_as_wide_at_each_start_as_at_the_last(ui: Ui) -> None:
 def test_the_first_time_it_is_no_larger_than_its_screen(ui: Ui) -> None:
     ui.window.resize(5000, 4000)
     ui.window.restore(WindowState())
-    assert ui.window.size() == ui.window.screen().availableSize()
+    room = ui.window.screen().availableSize()
+    assert ui.window.width() == room.width()
+    assert 0 < room.height() - ui.window.height() < 64, "with room for the system's bar above"
+
+
+def test_what_was_kept_on_a_larger_screen_is_no_larger_than_this_one(ui: Ui) -> None:
+    kept = bytearray.fromhex(ui.window.state().geometry)
+    kept[46:50] = (9000).to_bytes(4, "big")  # the width of the screen that it was on
+    ui.window.resize(5000, 4000)
+    ui.window.restore(WindowState(kept.hex()))
+    room = ui.window.screen().availableSize()
+    assert ui.window.size().boundedTo(room) == ui.window.size()
 
 
 def test_a_state_of_nonsense_changes_nothing(ui: Ui) -> None:
+    ui.window.resize(700, 600)
     size = ui.window.size()
     ui.window.restore(WindowState("zz", True, 264))
     assert ui.window.size() == size

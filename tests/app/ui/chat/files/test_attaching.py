@@ -19,7 +19,7 @@ from app.ui.viewer.file_viewer import FileViewer
 from app.ui.widgets.problem_card import ProblemCard
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
-from tests.app.documents.made_documents import pdf
+from tests.app.documents.made_documents import docx, epub, paragraph, pdf
 from tests.app.ui.conftest import Ui
 
 
@@ -89,6 +89,21 @@ def test_dropped_files_are_chips_and_go_with_the_question(ui: Ui, plan: Path) ->
     assert ui.texts == ["How hot?", "Hello there"]
     assert chips(ui) == {}
     assert [it.name for it in sent_chips(ui)] == ["plan.txt", "notes.md"]
+
+
+def test_files_of_office_programs_are_documents_and_no_chats_to_import(
+    ui: Ui, tmp_path: Path
+) -> None:
+    """They are archives, as exports of chats are; one that breaks off is known by its name."""
+    letter = docx(tmp_path / "letter.docx", paragraph("The rent is due on the third."))
+    book = epub(tmp_path / "book.epub", {"one": "<p>Bread takes time.</p>"})
+    attach(ui, letter, book)
+    assert not ui.has("importDialog")
+    torn = tmp_path / "torn.docx"
+    torn.write_bytes(letter.read_bytes()[:300])
+    drop(ui.window, files(torn))
+    assert "torn.docx" in ui.find(ProblemCard).accessibleName()
+    assert not ui.has("importDialog")
 
 
 def test_files_are_pasted(ui: Ui, plan: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
@@ -126,6 +128,17 @@ def test_an_answer_that_comes_is_counted(ui: Ui) -> None:
     find(ui, "hello", "1 of 1")
     ui.ask("Again")
     ui.qtbot.waitUntil(lambda: ui.find(QLabel, "findCount").text().endswith("of 2"))
+
+
+def test_words_are_found_across_code_in_a_text_from_the_right(ui: Ui) -> None:
+    answer = replace(message(1), text="קרא `f()` עכשיו")
+    ui.page._stack.setCurrentWidget(ui.page.transcript)
+    ui.page.transcript.show_messages((answer,))
+    ui.qtbot.waitUntil(lambda: live(ui) == 1)
+    field = find(ui, "f()", "1 of 1")
+    field.setText("קרא f() עכשיו")
+    ui.qtbot.waitUntil(lambda: ui.find(QLabel, "findCount").text() == "1 of 1")
+    ui.qtbot.waitUntil(lambda: [it[-5:] for it in marked(ui, "m1")] == ["עכשיו"])
 
 
 def test_a_message_far_away_is_shown_with_its_neighbours(long_chat: Ui) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import shiboken6
 from PySide6.QtCore import QByteArray, Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QTextTable
+from PySide6.QtGui import QGuiApplication, QTextCursor, QTextTable
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -18,6 +18,8 @@ from app.markdown.parser import Parser
 from app.ui.chat.text import markdown_view
 from app.ui.chat.text.formats import IS_RULE, QUOTES
 from app.ui.chat.text.markdown_view import _AT_ONCE, SHORTEST_S, MarkdownView, Pace
+from app.ui.chat.text.selected_text import plain_text
+from app.ui.chat.transcript.quoting import selected_markdown
 from app.ui.look.theme import DARK, HIGH_DARK, HIGH_LIGHT, LIGHT, Theme, contrast, palette_of
 from app.ui.widgets.icon_button import IconButton
 
@@ -321,6 +323,33 @@ def test_a_paragraph_runs_as_its_first_letter_does(view: MarkdownView) -> None:
     item = blocks[2].blockFormat()
     assert item.rightMargin() > 0
     assert item.leftMargin() == 0
+
+
+def test_code_keeps_its_signs_at_its_end_in_a_paragraph_from_the_right(view: MarkdownView) -> None:
+    """The place of each sign is where the cursor stands before it, from the left."""
+    view.show_markdown("קרא `ab()` עכשיו")
+    text = view.document().toPlainText()
+
+    def left_of(sign: str) -> int:
+        cursor = QTextCursor(view.document())
+        cursor.setPosition(text.index(sign))
+        return view.cursorRect(cursor).left()
+
+    assert left_of("b") < left_of("(") < left_of(")")
+
+
+def test_what_is_copied_has_no_marks_of_direction_but_the_authors(view: MarkdownView) -> None:
+    written = "קרא 😀 \u2066a\u2069 `f()` עכשיו"
+    view.show_markdown(f"{written}\n\nThen `g()`.")
+    view.selectAll()
+    view.copy()
+    copied = f"{written}\nThen g().".replace("`", "")
+    assert QGuiApplication.clipboard().text() == copied
+    assert selected_markdown(view.textCursor()) == copied
+    cursor = view.textCursor()
+    cursor.setPosition(view.document().toPlainText().index("("))
+    cursor.movePosition(cursor.MoveOperation.End, cursor.MoveMode.KeepAnchor)
+    assert not set(plain_text(cursor)) & {"\u2066", "\u2069"}
 
 
 def test_a_table_from_the_right_begins_there(view: MarkdownView) -> None:

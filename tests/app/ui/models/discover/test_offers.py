@@ -28,7 +28,11 @@ def test_the_default_comes_first_and_says_all_that_counts(discover: Ui) -> None:
     assert "about 3.4 GB" in facts
     assert "tokens a second" in facts
     assert "apache-2.0" in facts
-    assert part(shown, QLabel, "offerMtp").text().startswith("MTP automatic: its drafter")
+    assert (
+        part(shown, QLabel, "offerMtp")
+        .text()
+        .startswith("Faster answers (MTP), automatic: its drafter")
+    )
     assert part(shown, QLabel, "fitWord").text() == "Fits"
     for kind in ("faster", "smarter"):
         assert card(discover, kind).y() > shown.y()
