@@ -4437,11 +4437,6 @@
     </message>
     <message>
       <location filename="../../app/ui/exchange/import_dialog.py" />
-      <source>They go into folders of their own, and one click undoes the import.</source>
-      <translation>Sie kommen in eigene Ordner, und ein Klick macht den Import rückgängig.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/exchange/import_dialog.py" />
       <source>You can also drop them onto Hearth's window.</source>
       <translation>Du kannst sie auch auf Hearths Fenster ziehen.</translation>
     </message>
@@ -4477,6 +4472,11 @@
     </message>
     <message>
       <location filename="../../app/ui/exchange/import_dialog.py" />
+      <source>They go into folders of their own, and one click undoes the import.</source>
+      <translation>Sie kommen in eigene Ordner, und ein Klick macht den Import rückgängig.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/import_dialog.py" />
       <source>Show the chats</source>
       <translation>Chats zeigen</translation>
     </message>
@@ -4494,6 +4494,11 @@
       <location filename="../../app/ui/exchange/import_dialog.py" />
       <source>Chats to import: {0}</source>
       <translation>Zu importierende Chats: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/import_dialog.py" />
+      <source>No chats were found there. To ask about files, attach them to a message, or make a collection of their folder on the page “Documents”.</source>
+      <translation>Dort wurden keine Chats gefunden. Um nach Dateien zu fragen, hänge sie an eine Nachricht an, oder lege auf der Seite „Dokumente“ eine Sammlung aus ihrem Ordner an.</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/import_dialog.py" />

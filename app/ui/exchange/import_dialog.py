@@ -99,8 +99,15 @@ class ImportDialog(EnterDialog):
             title = self.tr("There is nothing new to import")
         self._list.show_reports(reports, done=False)
         self._reports = reports
-        said = self.tr("They go into folders of their own, and one click undoes the import.")
-        self._show("preview", title, said if count else "")
+        said = ""
+        if count:
+            said = self.tr("They go into folders of their own, and one click undoes the import.")
+        elif not any(it.here for it in reports):
+            said = self.tr(
+                "No chats were found there. To ask about files, attach them to a message, or make a"
+                " collection of their folder on the page “Documents”."
+            )
+        self._show("preview", title, said)
         self._go.setEnabled(count > 0)
 
     def show_done(self, reports: Sequence[FileReport]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QComboBox, QFileDialog, QPushButton
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QPushButton
 
 from app.core.chats.places import TRASH
 from app.ui.exchange.import_dialog import ImportDialog
@@ -93,6 +93,15 @@ def test_what_is_dropped_is_imported_if_it_is_an_export(
     ui.window.desktop.drops.take_files([note])
     ui.qtbot.waitUntil(lambda: "note.json" in [it.name for it in ui.page.files.attachments])
     assert not ui.has("importDialog")
+
+
+def test_a_dropped_folder_without_chats_says_where_files_go(ui: Ui, tmp_path: Path) -> None:
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "may.txt").write_text("Sales rose.")
+    ui.window.desktop.drops.take_files([tmp_path / "reports"])
+    wait_for(ui, "nothing new")
+    words = [it.text() for it in ui.find(ImportDialog).findChildren(QLabel) if it.isVisible()]
+    assert any("make a collection of their folder" in it for it in words)
 
 
 def test_a_folder_is_exported_whole(ui: Ui, export: Path, tmp_path: Path) -> None:
