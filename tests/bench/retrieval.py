@@ -1,11 +1,16 @@
 """How often the right passage is among the first five: 200 questions about made documents.
 
-    python -m tests.bench.retrieval [MODEL.gguf] [--first] [--missed] [--names]
+    python -m tests.bench.retrieval [MODEL.gguf] [--first] [--missed]
+                                    [--asked | --names]
 
 With an embedding model (`tests/bench/real_embedder.py` makes one), the search of collections is
 measured as well, by words and vectors together. --first asks the questions as they were worded
-first. --missed lists what was not found. --names asks 120 other questions: each has the code of one
-of 500 paragraphs that are alike but for that, in words that none of them has.
+first. --missed lists what was not found.
+
+--asked asks 200 questions about other documents, in `retrieval/asked/`. They were written as people
+ask from memory, with or without a document's own words, names and numbers, and by somebody who knew
+nothing of how it is searched; none was changed since. --names asks 120 questions more: each has the
+code of one of 500 paragraphs that are alike but for that, and no other word of it.
 
 The documents lie in `retrieval/`, eight in English and eight in German, each with its questions
 behind the paragraph that answers them. The questions were made by hand in other words than the
@@ -67,6 +72,7 @@ from tests.support.trusting import TrustingProbe
 
 FIRST: Final = 5
 FOLDER: Final = Path(__file__).parent / "retrieval"
+ASKED: Final = FOLDER / "asked"
 GUIDES: Final = Path(__file__).parents[2] / "resources" / "docs"
 _BETWEEN: Final = "\n\n"
 _PART: Final = (
@@ -119,10 +125,12 @@ Search = Callable[[str], Sequence[tuple[str, Passage]]]
 """Returns the first passages for a question, the best first, each with its file's name."""
 
 
-def haystack(*, guides: bool = True) -> tuple[list[AttachedFile], list[Question]]:
+def haystack(
+    folder: Path = FOLDER, *, guides: bool = True
+) -> tuple[list[AttachedFile], list[Question]]:
     """Read all files, and the questions about them. guides: with Hearth's own, which change."""
     files, questions = [], []
-    for number, path in enumerate(sorted(FOLDER.glob("*.txt"))):
+    for number, path in enumerate(sorted(folder.glob("*.txt"))):
         text, asked = _read(path, decides=number % 2 == 0)
         files.append(_attached(path.name, text))
         questions += asked
@@ -249,7 +257,10 @@ def report(name: str, search: Search, questions: Sequence[Question]) -> None:
 
 
 def main() -> None:
-    files, questions = named() if "--names" in sys.argv else haystack()
+    if "--names" in sys.argv:
+        files, questions = named()
+    else:
+        files, questions = haystack(ASKED if "--asked" in sys.argv else FOLDER)
     if "--first" in sys.argv:
         questions = [replace(it, text=it.first) for it in questions]
     count = sum(1 for file in files for _ in passages(file.document, PASSAGE))
