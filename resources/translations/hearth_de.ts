@@ -1106,6 +1106,7 @@
     <message>
       <location filename="../../app/ui/chat/composer/chat_mtp.py" />
       <location filename="../../app/ui/chat/composer/mtp_chip.py" />
+      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <source>MTP</source>
       <translation>MTP</translation>
     </message>
@@ -2170,13 +2171,6 @@
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
       <source>Reasoned for</source>
       <translation>Nachgedacht</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
-      <location filename="../../app/ui/models/details/model_facts_card.py" />
-      <location filename="../../app/ui/models/discover/search_bar.py" />
-      <source>Faster answers (MTP)</source>
-      <translation>Schnellere Antworten (MTP)</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/transcript/answer_facts_card.py" />
@@ -4997,6 +4991,12 @@
       <location filename="../../app/ui/models/here/model_rows.py" />
       <source>Quantisation</source>
       <translation>Quantisierung</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/models/details/model_facts_card.py" />
+      <location filename="../../app/ui/models/discover/search_bar.py" />
+      <source>Faster answers (MTP)</source>
+      <translation>Schnellere Antworten (MTP)</translation>
     </message>
     <message>
       <location filename="../../app/ui/models/details/model_facts_card.py" />

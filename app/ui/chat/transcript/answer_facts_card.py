@@ -76,7 +76,7 @@ def _of_facts(facts: AnswerFacts) -> list[Row]:
             words = _tr("facts", "{0}, {1} messages left out").format(words, facts.left_out)
         rows.append((_tr("facts", "Context"), words))
     if facts.mtp is not None:
-        rows.append((_tr("facts", "Faster answers (MTP)"), translated(facts.mtp.reason)))
+        rows.append((_tr("facts", "MTP"), translated(facts.mtp.reason)))
         if facts.mtp.drafted:
             rows.append(
                 (

@@ -84,7 +84,7 @@ def test_what_processes_share_is_counted_once() -> None:
     words = (
         f"import mmap, os, sys\nm = mmap.mmap(-1, {held})\n"
         f"m.write(b'x' * {held})\nos.fork()\nm.seek(0)\nm.read()\n"
-        "print('there', flush=True)\nsys.stdin.read()"
+        "os.write(1, b'there\\n')\nsys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
