@@ -239,7 +239,8 @@ def _prepare_environment() -> None:
     # once, waking them doubles the time of a token where cores are not. So they spin for some
     # microseconds, which is as long as the wait should last, and then sleep. GCC's OpenMP does so
     # by "passive", too, but only until a second model in the process has threads of its own: with
-    # more of them than cores they would sleep at once. By "active" the count is the same then.
+    # more of them than cores they would sleep at once. By "active" they still spin then. Source:
+    # `do_spin` in libgomp's config/linux/wait.h, and `gomp_throttled_spin_count_var` in its env.c.
     os.environ.setdefault("OMP_WAIT_POLICY", "active" if sys.platform == "linux" else "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     # On an H100 the recorded graphs of this llama.cpp gave wrong text, one token at a time with
