@@ -16,8 +16,8 @@ class Threads:
 
 
 # A step of a smaller model takes as long as handing a half of it to a second thread. On two cores
-# one of 3.7 MB writes a short answer at least three times as fast with one thread, while one of 7 MB
-# reads a prompt of 3,000 tokens in half the time with two.
+# one of 3.7 MB writes a short answer at least three times as fast with one thread, while one of
+# 7 MB reads a prompt of 3,000 tokens in half the time with two.
 _ONE_THREAD_BYTES = 5_000_000
 
 
