@@ -1,7 +1,7 @@
 """Set Hearth up in this folder, if that is not done yet, and start it.
 
     python3 run.py [--backend auto|cpu|vulkan|metal|cuda | --wheel PATH] [arguments of hearth]
-    python3 run.py test [--vllm | --real | --packages] [arguments of pytest]
+    python3 run.py test [--all | --vllm | --real | --packages] [arguments of pytest]
 
 llama.cpp is compiled for the back end, unless a wheel of it that installers/native/build.py has
 made is named or lies in installers/dist.
@@ -122,13 +122,19 @@ def main() -> int:
 
 
 def run_tests(arguments: Sequence[str]) -> int:
-    """Run every check even when one fails, and say at the end which did."""
+    """Run every check even when one fails, and say at the end which did.
+
+    Args:
+        arguments: For pytest. With none, or `--all` alone, the whole suite runs in two processes.
+    """
+    if set(arguments) <= {"--all"}:
+        arguments = [*arguments, *TWO_PROCESSES]
     checks = [
         ("ruff check", ["ruff", "check", "."]),
         ("ruff format", ["ruff", "format", "--check", "."]),
         ("mypy", ["mypy"]),
         ("import rules", ["lint-imports"]),
-        ("pytest", ["pytest", *(arguments or TWO_PROCESSES)]),
+        ("pytest", ["pytest", *arguments]),
     ]
     failed = []
     for name, (tool, *options) in checks:

@@ -127,6 +127,8 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     )
     if complaint:
         pytest.fail(f"the test left something behind: {complaint}")
+    if uses_qt:
+        _empty_clipboard()
 
 
 @pytest.fixture(scope="session")
@@ -182,6 +184,15 @@ def _read(file: Path) -> bytes:
     """Not by `Path.open`, which tests replace to refuse."""
     with open(file, "rb") as opened:  # noqa: PTH123
         return opened.read()
+
+
+def _empty_clipboard() -> None:
+    """Empty the clipboard; offscreen it outlives Python, and freeing an object of Python's then
+    crashes. On a real screen it ends with the application.
+    """
+    from PySide6.QtGui import QGuiApplication
+
+    QGuiApplication.clipboard().clear()
 
 
 def _process_events() -> None:

@@ -470,6 +470,8 @@ def test_every_check_runs_and_the_failed_ones_are_named(
     assert [tool for tool, *_ in ran] == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
     assert "-n2" in ran[-1], "all tests run in two processes"
     assert capsys.readouterr().out.endswith("Failed: mypy.\n")
+    assert run.run_tests(["--all"]) == 1
+    assert {"--all", "-n2"} <= set(ran[-1])
     assert run.run_tests(["tests/one"]) == 1
     assert ran[-1] == ["pytest", "tests/one"]
 

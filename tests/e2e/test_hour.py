@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from tests.e2e.looks.hour import play
 
 
+@pytest.mark.exhaustive
 @pytest.mark.timeout(600)
 def test_an_hour_of_use_leaves_nothing_wrong(
     qtbot: QtBot, qapp: QApplication, data_dir: Path

@@ -121,6 +121,7 @@ class OfGuides:
         return "" if text.strip(" :") in self._titles else text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.timeout(600)
 def test_every_page_is_translated(qapp: QApplication, bracketed: None, tmp_path: Path) -> None:
     left: dict[str, str] = {}

@@ -23,6 +23,8 @@ from tests.faults.trying import Outcomes, Worker, attempt
 from tests.faults.victims import Victim, victims
 
 FILES = 2016
+SAMPLE = 400
+"""How many of these files are tried without `--all`."""
 SEED = 20_261_121
 MOST_DEATHS = 0.01
 """Of all files: of those whose header makes sense, some must still be left for the probe."""
@@ -50,9 +52,12 @@ def damage(victim: Victim, count: int, folder: Path) -> Outcomes:
 
 
 @pytest.mark.timeout(600)
-def test_no_damaged_file_does_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_damaged_file_does_harm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], exhaustive: bool
+) -> None:
+    count = FILES if exhaustive else SAMPLE
     chosen = victims(tmp_path)
-    share = FILES / sum(victim.weight for victim in chosen)
+    share = count / sum(victim.weight for victim in chosen)
     total = Outcomes()
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as threads:
         tried = threads.map(
@@ -65,7 +70,7 @@ def test_no_damaged_file_does_harm(tmp_path: Path, capsys: pytest.CaptureFixture
                 print(f"\n{victim.name}: {outcomes}", end="")
     with capsys.disabled():
         print(f"\nall: {total}")
-    assert total.files >= 2000
+    assert total.files >= 0.98 * count
     assert total.loaded > total.files // 10, "most damage is found: too little gets through"
     assert total.library.total() > total.files // 10, "the headers' checks find everything"
     assert total.count_deaths() < MOST_DEATHS * total.files

@@ -24,6 +24,8 @@ from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER
 from tests.engines.llamacpp.seeded import Answer, Drafter, Rule, Seeded
 
+pytestmark = pytest.mark.exhaustive
+
 Part = TypeVar("Part", int, str)
 
 SEEDS = 1500

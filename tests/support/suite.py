@@ -1,0 +1,64 @@
+"""How the suite runs: the tests that only `--all` runs, the longest first, and how workers end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+_workers: list[Any] = []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run the exhaustive tests as well")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "exhaustive: run by `run.py test --all` alone, as CI does")
+
+
+@pytest.fixture(scope="session")
+def exhaustive(pytestconfig: pytest.Config) -> bool:
+    """True if a test with many cases is to try all of them."""
+    return bool(pytestconfig.getoption("--all"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the exhaustive tests without `--all`, and put the longest tests first.
+
+    The tests that may take longest are known by their time limit. A long test that begins last
+    would keep one worker busy while the other has nothing left.
+    """
+    if not config.getoption("--all"):
+        left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+    items.sort(key=_time_limit, reverse=True)
+
+
+def _time_limit(item: pytest.Item) -> float:
+    """Return the time limit of a test in seconds; 0 for the usual one."""
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0]) if marker and marker.args else 0.0
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Remember a worker of pytest-xdist."""
+    _workers.append(node.gateway)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Any:
+    """Fail the run if a worker crashed after its tests, which pytest-xdist does not look at."""
+    result = yield  # pytest-xdist waits here until its workers have ended
+    for gateway in _workers:
+        # execnet has no public way to a worker's exit status.
+        status = gateway._io.popen.poll()
+        if status:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+            sentence = f"ERROR: worker {gateway.id} ended with status {status} after its tests."
+            reporter.write_line(f"\n{sentence}", red=True)
+    return result
