@@ -395,6 +395,8 @@ def _attach(house: House, *names: str) -> None:
     folder.mkdir(exist_ok=True)
     for name in names:
         path = folder / name
+        if path.exists():
+            continue
         if name.endswith(".pdf"):
             line = "The bakery sold bread, rolls and cake, and none of it was left in the evening."
             pdf(path, [[f"Page {number}", *[line] * 40] for number in range(1, 181)])
