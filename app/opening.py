@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.core.errors import DatabaseDamaged, DiskFull, NothingKept
+from app.core.units import MB
 from app.store.chat_lists import ChatLists
 from app.store.chats import ChatStore
 from app.store.db import Database
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from app.presenters.settings import SettingsService
     from app.presenters.tasks import Tasks
     from engines.llamacpp.resume.states import StateFolder
-
-MB = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)

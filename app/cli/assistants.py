@@ -12,7 +12,6 @@ from app.core.chats.assistants import Assistant
 from app.core.errors import AssistantUnknown
 from app.core.settings.fields import fields
 from app.core.settings.resolved import NO_LAYERS, SettingLayers
-from app.services.answers.chat_layers import values_of
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -56,7 +55,7 @@ def layers_of(app: App, called: str | None) -> SettingLayers:
     """Return what an assistant sets for an answer without a chat. Raises AssistantUnknown."""
     if called is None:
         return NO_LAYERS
-    return SettingLayers(assistant=values_of(find_assistant(app, called)), chat={}, message={})
+    return SettingLayers(assistant=find_assistant(app, called).allowed_values, chat={}, message={})
 
 
 def _described(assistant: Assistant) -> str:

@@ -14,8 +14,8 @@ from app.cli.output import Output, size, table
 from app.core.errors import AppError
 from app.core.models.downloads import Download
 from app.core.models.hub_names import hub_name
+from app.core.units import MB
 from app.hub.retry import Patience
-from app.opening import MB
 from app.services.downloads.metered import is_metered
 from app.services.downloads.pulling import wanted_of
 from app.services.downloads.queue import DownloadLimits, DownloadQueue

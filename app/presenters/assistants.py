@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Signal
 from app.core.chats.assistants import PRESETS, SAMPLING, Assistant, Preset, free_name
 from app.core.chats.prompts import filled
 from app.core.chats.suggested_assistants import SUGGESTED
+from app.core.ids import new_id
 from app.core.settings.fields import Settings
 from app.presenters.tasks import STORE, Tasks
 from app.store.assistants import AssistantStore
-from app.store.message_rows import new_id
 
 
 class Assistants(QObject):

@@ -12,11 +12,11 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.core.documents import AttachedFile, Attachment
+from app.core.ids import new_id
 from app.presenters.tasks import STORE, Task, Tasks
 from app.services.documents import Documents
 from app.store.documents import DocumentStore
 from app.store.drafts import DraftStore
-from app.store.message_rows import new_id
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Signal
 from app.core.chats.assistants import free_name
 from app.core.chats.prompts import LONGEST_FILE, SavedPrompt, as_json, from_json
 from app.core.errors import PromptsNotRead
+from app.core.ids import new_id
 from app.presenters.tasks import STORE, Failed, Tasks
 from app.store.folder import write_whole
-from app.store.message_rows import new_id
 from app.store.prompts import PromptStore
 
 

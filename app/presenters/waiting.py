@@ -11,10 +11,10 @@ from app.core.chats.answers import AnswerOptions
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.waiting import Waiting
 from app.core.documents import Attachment
+from app.core.ids import new_id
 from app.core.settings.fields import fields as settings_fields
 from app.presenters.generation import Generation
 from app.presenters.tasks import STORE, Tasks
-from app.store.message_rows import new_id
 from app.store.waiting import WaitingStore
 
 _KEPT = ("seed", "stop", "grammar", "depth", "thinking_budget", "collections")

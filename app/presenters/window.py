@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from app.presenters.about import AboutHearth
     from app.presenters.activity import Activity
     from app.presenters.answering import Answering
     from app.presenters.api_server import ApiServer
@@ -84,6 +85,8 @@ class WindowPresenters(Protocol):
     def settings(self) -> SettingsService: ...
     @property
     def system(self) -> SystemService: ...
+    @property
+    def about(self) -> AboutHearth: ...
     @property
     def bus(self) -> SessionBus: ...
     @property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.core.chats.chat import Chat, title_from
 from app.core.errors import AnswerInUse, ChatNotFound
+from app.core.ids import new_id
 from app.store.db import Database
 from app.store.documents import DocumentStore, insert_document, remove_unused_documents
 from app.store.message_rows import (
@@ -18,7 +19,6 @@ from app.store.message_rows import (
     insert_turn,
     leaf_of,
     listed,
-    new_id,
     show_leaf,
 )
 from app.store.processes import is_alive, this_process

@@ -6,8 +6,8 @@ import sqlite3
 import time
 
 from app.core.chats.places import Folder, RemovedFolder
+from app.core.ids import new_id
 from app.store.db import Database
-from app.store.message_rows import new_id
 
 
 class FolderStore:

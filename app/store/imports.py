@@ -12,9 +12,10 @@ from app.core.chats.chat import Chat
 from app.core.chats.conversation import StoredMessage
 from app.core.exchange.found import Imported, ReadyChat
 from app.core.exchange.thread import made_id
+from app.core.ids import new_id
 from app.store.db import Database
 from app.store.documents import insert_document
-from app.store.message_rows import listed, new_id
+from app.store.message_rows import listed
 
 _AT_ONCE = 500
 """Ids in one question to the database."""

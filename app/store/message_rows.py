@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from app.core.errors import ChatNotFound
+from app.core.ids import new_id
 from app.store.processes import this_process
 
 if TYPE_CHECKING:
@@ -99,9 +100,3 @@ def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:
 def show_leaf(db: sqlite3.Connection, chat_id: str, leaf_id: str | None, now: float) -> None:
     """Let the chat show the path to this message; it counts as used now."""
     db.execute("UPDATE chats SET leaf_id = ?, updated = ? WHERE id = ?", (leaf_id, now, chat_id))
-
-
-def new_id() -> str:
-    import uuid
-
-    return uuid.uuid4().hex

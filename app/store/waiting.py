@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from app.core.chats.conversation import StoredMessage
 from app.core.chats.waiting import Waiting
 from app.core.errors import NotWaiting
+from app.core.ids import new_id
 from app.store.db import Database
-from app.store.message_rows import insert_row, insert_turn, leaf_of, listed, new_id, show_leaf
+from app.store.message_rows import insert_row, insert_turn, leaf_of, listed, show_leaf
 from app.store.rows import attachments_of
 
 if TYPE_CHECKING:

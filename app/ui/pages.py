@@ -149,9 +149,24 @@ def _models(tools: PageTools) -> QWidget:
 
 
 def _engines(tools: PageTools) -> QWidget:
+    from app.ui.engines.api_card import ApiCard
+    from app.ui.engines.api_controller import ApiController
     from app.ui.engines.engines_page import EnginesPage
 
-    return EnginesPage(tools.presenters, tools.notifier, tools.navigation)
+    presenters, notifier, navigation = tools.presenters, tools.notifier, tools.navigation
+    settings, models = presenters.settings, presenters.models
+    api = ApiCard()
+    ApiController(api, presenters.api_server, settings, models, notifier, navigation)
+    return EnginesPage(
+        presenters.engines,
+        presenters.servers,
+        settings,
+        models,
+        api,
+        presenters.data_folder / "engines" / "vllm",
+        notifier,
+        navigation,
+    )
 
 
 def _activity(tools: PageTools) -> QWidget:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from app.core.errors import NothingKept
 from app.core.models.entry import ModelEntry
 from app.core.once import once
+from app.core.units import MB
 from app.documents.limits import Limits
 from app.documents.reader import DocumentReader
 from app.hub.cache_root import default_root
 from app.net import Gate
-from app.opening import MB, OpenStores, open_data
+from app.opening import OpenStores, open_data
 from app.services.answers.answers import Answers
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.citing import Citing

@@ -33,6 +33,7 @@ from app.wiring.shipped import GUIDES, LICENCES
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
+    from app.presenters.about import AboutHearth
     from app.presenters.activity import Activity
     from app.presenters.answering import Answering
     from app.presenters.api_server import ApiServer
@@ -170,8 +171,17 @@ class WindowApp:
 
     @cached_property
     def system(self) -> SystemService:
-        app = self._app
-        return SystemService(app.look, app.availability, lambda: self.licences, self.tasks)
+        return SystemService(self._app.look, self._app.availability, self.tasks)
+
+    @cached_property
+    def about(self) -> AboutHearth:
+        from app.presenters.about import AboutHearth
+
+        def vllm() -> str:
+            found = next(it for it in self._app.availability() if it.name == "vllm")
+            return found.about.removeprefix("vLLM ")
+
+        return AboutHearth(vllm, lambda: self.licences, self.tasks)
 
     @cached_property
     def licences(self) -> Licences:

@@ -58,7 +58,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Any:
         status = gateway._io.popen.poll()
         if status:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+            reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
             sentence = f"ERROR: worker {gateway.id} ended with status {status} after its tests."
             reporter.write_line(f"\n{sentence}", red=True)
     return result

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.core.settings.fields import Settings
-from app.core.settings.models import ENGINE, THINKING
+from app.core.settings.models import ENGINE, THINKING, valid
 
 SAMPLING: Final = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty")
 """The settings that a preset holds."""
@@ -48,6 +48,16 @@ class Assistant:
         prompt = {"system_prompt": self.system_prompt} if self.system_prompt.strip() else {}
         model = {"model": self.model} if self.model else {}
         return {**self.settings, **prompt, **model}
+
+    @property
+    def allowed_values(self) -> dict[str, object]:
+        """Those of the values that are still allowed; limits may have become narrower since."""
+        allowed = {
+            name: value
+            for name, value in valid(self.values).items()
+            if name in (*OF_AN_ASSISTANT, "system_prompt")
+        }
+        return {**allowed, **({"model": self.model} if self.model else {})}
 
 
 @dataclass(frozen=True)

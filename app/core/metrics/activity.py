@@ -8,12 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from app.core.metrics.records import RequestRecord, TokenCounts, WaitingRequest
-
-SPAN_S: Final = 600.0
-"""Seconds that the curves reach back."""
+from app.core.metrics.records import SPAN_S, RequestRecord, TokenCounts, WaitingRequest
 
 Curve = tuple[float | None, ...]
 """A value for each stretch of time, the oldest first; None where there is none."""

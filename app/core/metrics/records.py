@@ -18,6 +18,9 @@ from engines.types import EngineName, FinishReason
 RequestEnd = FinishReason | Literal["error"]
 """Why a request ended; "error" where its engine failed."""
 
+SPAN_S: Final = 600.0
+"""Seconds that the curves of the activity reach back."""
+
 Operation = Literal["chat", "text_completion", "embeddings", "rerank"]
 """What was asked for, as OpenTelemetry calls it: an answer in a chat, text that goes on with a
 prompt, vectors of texts; "rerank" is not among its words."""

@@ -74,6 +74,16 @@ class ModelEntry:
         return self.engine == "remote"
 
     @property
+    def server_name(self) -> str:
+        """The name that the user gave its server."""
+        return self.id.removesuffix(f":{self.served}")
+
+    @property
+    def name_at_server(self) -> str:
+        """Its name where the server is named beside it; of a path the last part."""
+        return self.name.removesuffix(f" on {self.server_name}") if self.served else self.name
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """The files of the model itself, without its drafter and projector."""
         return () if self.on_server else self.parts or (self.path,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.core.chats.assistants import OF_A_CHAT, OF_AN_ASSISTANT, Assistant, NewChat
+from app.core.chats.assistants import OF_A_CHAT, Assistant, NewChat
 from app.core.settings.models import valid
 from app.core.settings.resolved import SettingLayers
 from app.store.assistants import AssistantStore
@@ -33,17 +33,8 @@ def layers_of(own: NewChat, assistant: Assistant | None) -> SettingLayers:
     """Make layers of the values that are still allowed: limits may have become narrower."""
     chat = {name: value for name, value in valid(own.settings).items() if name in OF_A_CHAT}
     return SettingLayers(
-        assistant=values_of(assistant) if assistant else {},
+        assistant=assistant.allowed_values if assistant else {},
         chat={**chat, **({"model": own.model} if own.model else {})},
         message={},
         usual=own.usual and own.model is not None,
     )
-
-
-def values_of(assistant: Assistant) -> dict[str, object]:
-    allowed = {
-        name: value
-        for name, value in valid(assistant.values).items()
-        if name in (*OF_AN_ASSISTANT, "system_prompt")
-    }
-    return {**allowed, **({"model": assistant.model} if assistant.model else {})}

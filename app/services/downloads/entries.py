@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from app.core.errors import AppError, DownloadUnknown
+from app.core.ids import new_id
 from app.store.downloads import DownloadStore, KeptDownload
-from app.store.message_rows import new_id
 from app.store.processes import is_alive, this_process
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 
 from app.core.engines.installation import Check, InstallState, Phase, Price, Step
 from app.core.errors import EngineHindered, EngineInUse, EngineNotInstalled
+from app.core.units import MB
 from app.services.engines.installing import Installing, InstallSources, Tell, explained
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -15,12 +16,11 @@ from engines.vllm.provision.home import EngineHome, Installed
 from engines.vllm.provision.lock import Lock, LockedFile, LockName, TargetSystem
 from engines.vllm.provision.preflight import Finding, SystemInfo, preflight
 
-_MB = 1_000_000
 _UNKNOWN_BYTES = 500_000
 """The bytes that a file of unknown size counts for in a price; the large ones have one."""
 
-_DOWNLOAD_RATE = 6 * _MB
-_UNPACK_RATE = 25 * _MB
+_DOWNLOAD_RATE = 6 * MB
+_UNPACK_RATE = 25 * MB
 """Bytes a second of a usual line and a usual disk, for a rough guess of minutes."""
 
 _TRY_MINUTES = 1

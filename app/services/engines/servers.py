@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.core.errors import KeyringBroken, ServerInvalid, ServerUnknown
+from app.core.ids import new_id
 from app.core.network.secret import Secret, SecretStatus
 from app.core.network.servers import (
     ServerInfo,
@@ -20,7 +21,6 @@ from app.core.network.servers import (
 from app.net import Gate
 from app.net.hosts import is_loopback
 from app.services.tokens import checked
-from app.store.message_rows import new_id
 from app.store.secrets import Secrets
 from app.store.servers import ServerStore
 

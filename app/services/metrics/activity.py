@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from app.core.metrics.activity import SPAN_S, ActivityReport, curves
-from app.core.metrics.records import TokenCounts
+from app.core.metrics.activity import ActivityReport, curves
+from app.core.metrics.records import SPAN_S, TokenCounts
 from app.services.metrics.memory import memory_held, own_memory
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from app.core.metrics.activity import SPAN_S
 from app.core.metrics.records import (
+    SPAN_S,
     Histogram,
     Operation,
     RequestEnd,

@@ -18,7 +18,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.core.metrics.activity import SPAN_S, Curve
+from app.core.metrics.activity import Curve
+from app.core.metrics.records import SPAN_S
 from app.ui.look.scale import scaled
 from app.ui.look.theme import SMALL, Theme, theme_of
 

@@ -37,7 +37,7 @@ class ApiCard(EngineCard):
 
     copy_address(), copy_token(), renew_token(), settings(), add(): asked for by its buttons.
     remove(client): likewise. look(): it can be seen while the server runs, and wants to know who
-    asked.
+    asked. shown(): it comes into sight.
     """
 
     turned = Signal(bool)
@@ -49,6 +49,7 @@ class ApiCard(EngineCard):
     add = Signal()
     remove = Signal(object)
     look = Signal()
+    shown = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -119,6 +120,7 @@ class ApiCard(EngineCard):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._tick.start()
+        self.shown.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

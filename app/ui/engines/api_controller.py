@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
-from app.presenters.window import WindowPresenters
+from app.presenters.api_server import ApiServer
+from app.presenters.models import Models
+from app.presenters.settings import SettingsService
 from app.ui.engines.api_card import ApiCard
 from app.ui.navigation import Navigation
 from app.ui.notify import Notifier
@@ -23,17 +25,18 @@ class ApiController(QObject):
     def __init__(
         self,
         card: ApiCard,
-        presenters: WindowPresenters,
+        server: ApiServer,
+        settings: SettingsService,
+        models: Models,
         notifier: Notifier,
         navigation: Navigation,
     ) -> None:
         super().__init__(card)
         self._card = card
-        self._server = presenters.api_server
-        self._settings = presenters.settings
-        self._models = presenters.models
+        self._server = server
+        self._settings = settings
+        self._models = models
         self._notifier = notifier
-        server = self._server
         server.changed.connect(lambda _: self.show())
         server.clients_known.connect(card.show_clients)
         server.uses_known.connect(card.show_uses)
@@ -48,6 +51,7 @@ class ApiController(QObject):
         card.add.connect(self._add)
         card.remove.connect(self._ask_to_remove)
         card.look.connect(server.look_at_uses)
+        card.shown.connect(self.look)
         self.show()
 
     def look(self) -> None:

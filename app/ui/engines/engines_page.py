@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from app.presenters.window import WindowPresenters
+from app.presenters.engine_list import EngineList
+from app.presenters.models import Models
+from app.presenters.server_list import ServerList
+from app.presenters.settings import SettingsService
 from app.ui.engines.advice_card import AdviceCard
-from app.ui.engines.api_card import ApiCard
-from app.ui.engines.api_controller import ApiController
 from app.ui.engines.llama_card import LlamaCard
 from app.ui.engines.remote_card import RemoteCard
 from app.ui.engines.vllm_card import VllmCard
@@ -29,31 +31,34 @@ _WIDTH = 840
 
 
 class EnginesPage(ColumnPage):
-    """A card for each engine, below the advice."""
+    """A card for each engine, below the advice, and the card of Hearth's own server."""
 
     def __init__(
         self,
-        presenters: WindowPresenters,
+        engines: EngineList,
+        servers: ServerList,
+        settings: SettingsService,
+        models: Models,
+        api: QWidget,
+        vllm_folder: Path,
         notifier: Notifier,
         navigation: Navigation,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("enginesPage", width=_WIDTH, spacing=2 * GRID, parent=parent)
-        self._engines = presenters.engines
-        self._servers = presenters.servers
-        self._settings = presenters.settings
-        self._models = presenters.models
+        self._engines = engines
+        self._servers = servers
+        self._settings = settings
+        self._models = models
         self._notifier = notifier
         self._navigation = navigation
         self._devices: tuple[Device, ...] = ()
         self._state: InstallState | None = None
         self.advice = AdviceCard()
         self.llama = LlamaCard()
-        folder = presenters.data_folder / "engines" / "vllm"
-        self.vllm = VllmCard(folder, self._engines.system)
+        self.vllm = VllmCard(vllm_folder, engines.system)
         self.remote = RemoteCard()
-        self.api = ApiCard()
-        self._api = ApiController(self.api, presenters, notifier, navigation)
+        self.api = api
         self.column.addWidget(self._head())
         for card in (self.advice, self.llama, self.vllm, self.remote, self.api):
             self.column.addWidget(card)
@@ -68,7 +73,6 @@ class EnginesPage(ColumnPage):
         self._engines.look()
         self._servers.look()
         self._show_servers()
-        self._api.look()
 
     def show_part(self, part: str) -> None:
         """Go to a part: "vllm", which says at once what an installation takes, or "api"."""

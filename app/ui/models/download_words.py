@@ -8,9 +8,9 @@ from PySide6.QtCore import QCoreApplication
 
 from app.core.models.downloads import Download, DownloadState
 from app.core.models.wanted import name_of
+from app.core.units import MB
 from app.ui.look.format import figure
 
-_MB = 1_000_000
 _MINUTE = 60
 _HOUR = 3600
 
@@ -68,7 +68,7 @@ def in_words(download: Download) -> str:
 
 
 def rate(bytes_per_s: float) -> str:
-    return _tr("{0} MB/s").format(figure(bytes_per_s / _MB, 1))
+    return _tr("{0} MB/s").format(figure(bytes_per_s / MB, 1))
 
 
 def duration(seconds: float) -> str:

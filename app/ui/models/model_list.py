@@ -39,7 +39,7 @@ from app.ui.look.icons import pixmap
 from app.ui.look.scale import scaled
 from app.ui.look.theme import BASE, GRID, SMALL, Theme, theme_of
 from app.ui.models.here_words import mtp_sentence
-from app.ui.models.names import mtp_tip, name_at_server, name_of
+from app.ui.models.names import mtp_tip, name_of
 from app.ui.widgets.label import Label
 from engines.types import EngineName
 
@@ -456,7 +456,7 @@ class ModelList(QWidget):
         }
         return ModelChoice(
             entry.id,
-            name_at_server(entry) if entry.served else name_of(entry),
+            entry.name_at_server if entry.served else name_of(entry),
             _detail(entry, facts),
             tuple(_chips(facts)),
             states.get(self._states.get(entry.id, ""), ""),

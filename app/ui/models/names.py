@@ -16,20 +16,10 @@ def name_of(entry: ModelEntry) -> str:
     """A name that its user or maker gave stays as it is; that of Hearth's own is translated."""
     if entry.builtin:
         return translated(entry.name)
-    own = name_at_server(entry)
+    own = entry.name_at_server
     if own == entry.name:
         return own
-    return QCoreApplication.translate("names", "{0} on {1}").format(own, server_of(entry))
-
-
-def name_at_server(entry: ModelEntry) -> str:
-    """Return the name where the server is named beside it; of a path its last part."""
-    return entry.name.removesuffix(f" on {server_of(entry)}") if entry.served else entry.name
-
-
-def server_of(entry: ModelEntry) -> str:
-    """Return the server, by its user's name."""
-    return entry.id.removesuffix(f":{entry.served}")
+    return QCoreApplication.translate("names", "{0} on {1}").format(own, entry.server_name)
 
 
 def what_mtp_does() -> str:

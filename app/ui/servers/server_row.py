@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.core.models.entry import ModelEntry
 from app.ui.look.language import in_full
 from app.ui.look.theme import GRID
-from app.ui.models.names import name_at_server
 from app.ui.servers.words import found, models
 from app.ui.widgets.elided_label import ElidedLabel
 from app.ui.widgets.emptying import empty
@@ -100,12 +99,12 @@ class ServerRow(Panel):
             line = QHBoxLayout()
             line.setSpacing(GRID)
             line.addWidget(Picture("box", "muted", 16))
-            line.addWidget(ElidedLabel(name_at_server(entry)), 1)
+            line.addWidget(ElidedLabel(entry.name_at_server), 1)
             if current in (entry.id, entry.name):
                 line.addWidget(Label(self.tr("In use"), "chosen"))
             else:
                 use = LabelledButton("chat", self.tr("Use"), f"use-{entry.id}", look="quiet")
-                use.setAccessibleName(self.tr("Use {0}").format(name_at_server(entry)))
+                use.setAccessibleName(self.tr("Use {0}").format(entry.name_at_server))
                 use.clicked.connect(lambda _=False, chosen=entry.id: self.use.emit(chosen))
                 line.addWidget(use)
             self._models.addLayout(line)

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.presenters.system import SystemService
+from app.presenters.about import AboutHearth
 from app.ui.look.language import translated
 from app.ui.look.theme import GRID
 from app.ui.settings.licence_list import LicenceDialog, LicenceList
@@ -33,17 +33,17 @@ class AboutPage(QWidget):
 
     def __init__(
         self,
-        system: SystemService,
+        hearth: AboutHearth,
         data_folder: Path,
         log_file: Path,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("section-about")
-        self._system = system
-        system.looked.connect(self._show)
-        system.licence_read.connect(self._show_licence)
-        system.unread.connect(self.failed)
+        self._hearth = hearth
+        hearth.looked.connect(self._show)
+        hearth.licence_read.connect(self._show_licence)
+        hearth.failed.connect(self.failed)
         self._folders = (
             ("data", self.tr("Chats and settings"), data_folder),
             ("models", self.tr("Models"), data_folder / "models"),
@@ -73,13 +73,13 @@ class AboutPage(QWidget):
             self._column.addLayout(self._folder(name, title, path))
         self._column.addWidget(_heading(self.tr("Third-party licences")))
         self._licences = LicenceList()
-        self._licences.opened.connect(system.read_licence)
+        self._licences.opened.connect(hearth.read_licence)
         self._column.addWidget(self._licences)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._said:
-            self._system.look_at_about()
+            self._hearth.look()
 
     def _show(self, about: About) -> None:
         self._said = "\n".join(f"{translated(name)}: {it}" for name, it in about.versions if it)

@@ -332,7 +332,7 @@ class MainWindow(WindowFrame):
         from app.ui.settings.settings_dialog import SettingsDialog
 
         presenters = self.presenters
-        about = AboutPage(presenters.system, presenters.data_folder, presenters.log_file)
+        about = AboutPage(presenters.about, presenters.data_folder, presenters.log_file)
         about.open_folder.connect(self.notifier.open_folder)
         about.failed.connect(self.notifier.error)
         dialog = SettingsDialog(

@@ -28,6 +28,7 @@ from app.ui.assistants.scratch_window import ScratchWindow
 from app.ui.chat.composer.mtp_chip import MtpChip
 from app.ui.desktop.quick_ask import QuickAsk
 from app.ui.documents.documents_page import DocumentsPage
+from app.ui.engines.api_card import ApiCard
 from app.ui.engines.client_dialog import ClientDialog
 from app.ui.models.discover.token_question import TokenQuestion
 from app.ui.servers.key_dialog import ask_for_key
@@ -733,7 +734,7 @@ def programs(house: House) -> QWidget:
     house.do("show_engines")
     house.until("apiCard")
     house.until_calm()
-    card = engines_page(house.window).api
+    card = house.part(ApiCard, "apiCard")
     card.show_server(OPEN_SERVER, wanted=True, reach="network_unencrypted")
     card.show_clients(CLIENTS)
     card.show_uses(USES)
@@ -746,7 +747,7 @@ def programs(house: House) -> QWidget:
 
 def no_server(house: House) -> None:
     house.window.header.show_exposed(False, encrypted=False)
-    card = engines_page(house.window).api
+    card = house.part(ApiCard, "apiCard")
     card.show_server(ServerStatus(), wanted=False, reach="this_computer")
     card.show_clients(())
     card.show_uses(())
@@ -756,7 +757,7 @@ def program_failed(house: House) -> QWidget:
     """The server could not be started."""
     programs(house)
     house.window.header.show_exposed(False, encrypted=False)
-    card = engines_page(house.window).api
+    card = house.part(ApiCard, "apiCard")
     card.show_server(ServerStatus(failure=PORT_TAKEN), wanted=True, reach="this_computer")
     settle()
     return house.window

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject
 
 from app.ui.chat.transcript.wait_words import wait_words
 from app.ui.look.language import translated
-from app.ui.models.names import server_of
 
 if TYPE_CHECKING:
     from app.core.chats.answers import Ready
@@ -64,7 +63,7 @@ class AnswerStream(QObject):
         """The model is known now, and may be another than was expected."""
         _, since = self._servers.pop(answer_id, ("", monotonic()))
         if ready.entry.on_server:
-            self._servers[answer_id] = server_of(ready.entry), since
+            self._servers[answer_id] = ready.entry.server_name, since
         self._waits(answer_id, None)
 
     def _loading(self, answer_id: str, share: float) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.metrics.activity import SPAN_S, ActivityCurves, Curve, curves
-from app.core.metrics.records import RequestRecord, SampledAs, TokenCounts, WaitingRequest
+from app.core.metrics.activity import ActivityCurves, Curve, curves
+from app.core.metrics.records import SPAN_S, RequestRecord, SampledAs, TokenCounts, WaitingRequest
 
 NOW = 10_000.0
 STEP = 10.0

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.core.chats.answers import AnswerOptions
-from app.core.metrics.activity import SPAN_S
-from app.core.metrics.records import RequestRecord, TokenCounts
+from app.core.metrics.records import SPAN_S, RequestRecord, TokenCounts
 from app.core.models.entry import STARTER, ModelEntry
 from app.core.settings.fields import Settings
 from app.services.engines.lease import Lease

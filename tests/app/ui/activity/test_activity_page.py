@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtGui import QColor, QHelpEvent, QImage
 from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QWidget
 
-from app.core.metrics.activity import SPAN_S
+from app.core.metrics.records import SPAN_S
 from app.ui.activity.plot import Plot, round_up
 from app.ui.activity.words import number, plots, seconds, share
 from app.ui.look.theme import theme_of

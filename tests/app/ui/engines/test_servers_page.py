@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QLineEdit, QPushButton
 
 from app.core.errors import Offline
 from app.core.models.entry import ModelEntry
-from app.ui.models.names import name_at_server
 from app.ui.widgets.toast import Toast
 from tests.app.ui.conftest import Ui, part
 from tests.app.ui.control_names import all_named, nameless
@@ -224,5 +223,5 @@ def test_the_path_of_a_models_file_is_shortened_in_lists() -> None:
         f"team:{path}", "gemma-3-12b-it-Q4_K_M on team", Path(path), source="server",
         engine="remote", server=TEAM.id, served=path,
     )  # fmt: skip
-    assert name_at_server(entry) == "gemma-3-12b-it-Q4_K_M"
-    assert name_at_server(replace(entry, name="Ours")) == "Ours"
+    assert entry.name_at_server == "gemma-3-12b-it-Q4_K_M"
+    assert replace(entry, name="Ours").name_at_server == "Ours"
