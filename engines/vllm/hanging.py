@@ -1,4 +1,4 @@
-"""Watches whether a worker that owes an answer still computes.
+"""Watches whether a worker that starts, or that owes an answer, still computes.
 
 A process that hangs never ends by itself, and whoever asked would wait for a quarter of an hour.
 """
@@ -21,6 +21,42 @@ _LOOKS: Final = 12
 
 _NOTHING: Final = 1 / 300
 """The share of that time whose computing counts as none: what waits looks around now and then."""
+
+
+_STARTS: Final = 1 / 100
+"""The share of the silence allowed at a start that has to be computed in it."""
+
+_LONGEST: Final = 12
+"""How many times that silence a start may compute without a word: some wait in a loop."""
+
+
+class StartWatch:
+    """Tells whether a start has gone silent: it says nothing, and computes nothing either.
+
+    Kernels are compiled without a word, for a quarter of an hour on two cores.
+    """
+
+    def __init__(self, silent_s: float) -> None:
+        self._silent_s = silent_s
+        self._heard = self._sign = monotonic()
+        self._before = 0.0
+
+    def silence(self, heard: float, computed: float) -> float | None:
+        """Return the seconds without a sign of life once they are too many, else None.
+
+        heard: when it last said something. computed: the seconds for which it has computed so far;
+        a process that ends may take its own along.
+        """
+        now = monotonic()
+        if heard > self._heard:
+            self._heard = self._sign = heard
+            self._before = computed
+        elif computed - self._before >= self._silent_s * _STARTS:
+            self._sign, self._before = now, computed
+        self._before = min(self._before, computed)
+        if now - self._sign > self._silent_s:
+            return now - self._sign
+        return now - self._heard if now - self._heard > self._silent_s * _LONGEST else None
 
 
 class Watch:
