@@ -132,11 +132,14 @@ def start_failure(
     )
 
 
-def stalled(model: str, seconds: float) -> EngineFailed:
-    """Make the error for a start that has gone silent."""
+def stalled(model: str, seconds: float, *, computes: bool) -> EngineFailed:
+    """Make the error for a start that has gone silent. computes: it did so all the time."""
+    minutes = round(seconds / 60)
     return EngineFailed(
         f"vLLM could not finish loading “{model}”.",
-        f"It has said nothing for {round(seconds / 60)} minutes.",
+        f"It has computed for {minutes} minutes without a word."
+        if computes
+        else f"It has neither said nor computed anything for {minutes} minutes.",
         "Try again; if it happens again, use llama.cpp, and send us the report with its log.",
     )
 
@@ -396,12 +399,15 @@ def _no_space(_: _Found, __: Circumstances) -> EngineError:
 _MAKING: Final = "vLLM could not make a kernel for this card."
 """The first words of an error that a compiler has caused."""
 
-_READY_ONES: Final = "Or install vLLM again with a connection: that fetches kernels that are ready."
+_READY_ONES: Final = (
+    "Or remove vLLM under Engines and install it again with a connection: that fetches kernels"
+    " that are ready."
+)
 
 
 @_known(
     r"died due to signal 9|Killed signal terminated program|out of memory allocating \d+ bytes"
-    r"|virtual memory exhausted|LLVM ERROR: out of memory|FAILED: \[code=137\]"
+    r"|virtual memory exhausted|LLVM ERROR: out of memory|FAILED: \[code=137\]|(?m:\bKilled$)"
     r"|ptxas fatal\s*: Memory allocation failure|ninja: fatal: [^\n]*Cannot allocate memory"
 )
 def _compiler_memory(_: _Found, __: Circumstances) -> EngineError:
@@ -461,8 +467,8 @@ def _kernel(found: _Found, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         f"Compiling it failed: {sentence(said)}",
-        "Install vLLM again with a connection: that fetches kernels that are ready. Until then use"
-        " llama.cpp, and send us the report with its log.",
+        "Remove vLLM under Engines and install it again with a connection: that fetches kernels"
+        " that are ready. Until then use llama.cpp, and send us the report with its log.",
         Action("install", "vllm"),
         terminal="Fetch kernels that are ready: `hearth engines install vllm`. Or use llama.cpp.",
     )

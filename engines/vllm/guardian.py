@@ -48,7 +48,7 @@ _SUBREAPER: Final = 36
 _LOOK_S: Final = 0.5
 _CALM_LOOK_S: Final = 5.0
 _CALM_AFTER_S: Final = 300.0
-_GROWN_S: Final = 0.5
+_GROWN_S: Final = 0.1
 """The processor time after which the worker's activity is told again."""
 
 _AFTER_S: Final = 1.0

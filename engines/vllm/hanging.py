@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
 from typing import Final
@@ -30,24 +31,33 @@ _LONGEST: Final = 12
 """How many times that silence a start may compute without a word: some wait in a loop."""
 
 
+@dataclass(frozen=True)
+class Silence:
+    """The silence of a start. computes: it computed meanwhile."""
+
+    seconds: float
+    computes: bool
+
+
 class StartWatch:
     """Tells whether a start has gone silent: it says nothing, and computes nothing either.
 
     Kernels are compiled without a word, for a quarter of an hour on two cores.
     """
 
-    def __init__(self, silent_s: float) -> None:
+    def __init__(self, silent_s: float, clock: Callable[[], float] = monotonic) -> None:
         self._silent_s = silent_s
-        self._heard = self._sign = monotonic()
+        self._clock = clock
+        self._heard = self._sign = clock()
         self._before = 0.0
 
-    def silence(self, heard: float, computed: float) -> float | None:
-        """Return the seconds without a sign of life once they are too many, else None.
+    def look(self, heard: float, computed: float) -> Silence | None:
+        """Return the silence once it lasts too long, else None.
 
         heard: when it last said something. computed: the seconds for which it has computed so far;
         a process that ends may take its own along.
         """
-        now = monotonic()
+        now = self._clock()
         if heard > self._heard:
             self._heard = self._sign = heard
             self._before = computed
@@ -55,8 +65,10 @@ class StartWatch:
             self._sign, self._before = now, computed
         self._before = min(self._before, computed)
         if now - self._sign > self._silent_s:
-            return now - self._sign
-        return now - self._heard if now - self._heard > self._silent_s * _LONGEST else None
+            return Silence(now - self._sign, computes=False)
+        if now - self._heard > self._silent_s * _LONGEST:
+            return Silence(now - self._heard, computes=True)
+        return None
 
 
 class Watch:

@@ -215,9 +215,9 @@ class Worker:
                 raise Cancelled
             if self._held.over:
                 raise start_failure(self._words(), self.around, self._held.code)
-            silence = watch.silence(self._held.heard, self._held.computed)
+            silence = watch.look(self._held.heard, self._held.computed)
             if silence is not None:
-                raise stalled(self.around.model, silence)
+                raise stalled(self.around.model, silence.seconds, computes=silence.computes)
             if self._stage.share > told:
                 told = self._stage.share
                 progress(told)
