@@ -12,7 +12,7 @@ It is started as vLLM is, and its folder's behaviour.json says what it does:
 - "orphan": its worker leaves a process in a session of its own;
 - "deserts": each of its processes leaves others that have but its variables, one many of them;
 - adapters that are loaded and unloaded are written to adapters.log; "refuses": one that is not;
-- "card": its log is that of a start on a card;
+- "card": its log is that of a start on a card; "line_s": how long each line of it takes;
 - "compiles": then it compiles a kernel until there is a file "compiled", and is silent meanwhile;
 - "fails": lines that it prints instead of loading, before it exits with 1;
 - when its engine dies it ends with the exit code 0, and a stream with an error in it.
@@ -29,7 +29,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,12 @@ def phase(name: str) -> None:
     while BEHAVIOUR.get("hold") == name:
         time.sleep(0.05)
     time.sleep(BEHAVIOUR.get("seconds", 0.0))
+
+
+def print_slowly(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, flush=True)
+        time.sleep(BEHAVIOUR.get("line_s", 0.0))
 
 
 def compile_kernel() -> None:
@@ -244,7 +250,7 @@ def main() -> None:
     say("WARNING OSError: [Errno 24] is harmless here")
     engine = child(be_engine)
     if BEHAVIOUR.get("card"):
-        print(*card_log.BEFORE_COMPILING, card_log.KERNEL, sep="\n", flush=True)
+        print_slowly((*card_log.BEFORE_COMPILING, card_log.KERNEL))
     else:
         say("Initializing a V1 LLM engine (v0.32.0) with config: model='x'")
         say("Starting to load model x...")
@@ -259,7 +265,7 @@ def main() -> None:
     threading.Thread(target=watch, args=(engine,), daemon=True).start()
     phase("loading")
     if BEHAVIOUR.get("card"):
-        print(*card_log.AFTER_COMPILING, sep="\n", flush=True)
+        print_slowly(card_log.AFTER_COMPILING)
     else:
         say("Loading weights took 0.03 seconds")
         say("CPU KV cache size: 645,277 tokens, Maximum concurrency for 512 tokens")
