@@ -475,16 +475,16 @@ def _kernel(found: _Found, _: Circumstances) -> EngineError:
 
 
 _OF_COMPILER: Final = re.compile(r"\b(?:error|fatal)\s*: *(.+)|ld: ((?:cannot find|undefined).+)")
-_BEGINS: Final = ("Ninja build failed", "FAILED:")
-_NO_CAUSE: Final = ("ld returned", "build stopped")
+_BEGINS: Final = re.compile(r"Ninja build failed|FAILED:")
+_NO_CAUSE: Final = re.compile(r"ld returned|build stopped")
 
 
 def _compiler_error(lines: Sequence[str]) -> str | None:
     """Return the first error of a compiler or linker; None where there is none."""
-    begins = (at for at, line in enumerate(lines) if any(words in line for words in _BEGINS))
+    begins = (at for at, line in enumerate(lines) if _BEGINS.search(line))
     for line in lines[next(begins, 0) :]:
         found = _OF_COMPILER.search(line)
-        if found and not any(words in line for words in _NO_CAUSE):
+        if found and not _NO_CAUSE.search(line):
             return found[1] or found[2]
     return None
 

@@ -57,7 +57,7 @@ _MARKS: Final = (
 )
 _WEIGHTS_BAR: Final = re.compile(r"Loading safetensors checkpoint shards:\s+(\d+)% ")
 _GRAPHS_BAR: Final = re.compile(r"Capturing CUDA graphs.*?(\d+)%")
-_GRAPHS_DONE: Final = "Graph capturing finished"
+_GRAPHS_DONE: Final = re.compile(r"Graph capturing finished")
 
 _KERNEL: Final = re.compile(r"Building JIT module (\w+)")
 """FlashInfer's line before it has a kernel compiled, which takes minutes: at any time."""
@@ -79,7 +79,7 @@ def stage(line: str, now: Stage) -> Stage:
 
 def _by_kernels(line: str, now: Stage) -> Stage | None:
     if found := _KERNEL.search(line):
-        return Stage(now.share, f"{COMPILING}: {_short(found[1])}")
+        return Stage(now.share, f"Compiling for this card: {_short(found[1])}")
     if found := _KERNELS_BAR.search(line):
         return Stage(now.share, f"{COMPILING}: {min(100, int(found[1]))} %")
     return None
@@ -95,7 +95,7 @@ def _by_bars(line: str, now: Stage) -> Stage | None:
 
 
 def _by_marks(line: str, now: Stage) -> Stage:
-    if _GRAPHS_DONE in line:
+    if _GRAPHS_DONE.search(line):
         first = now.share < _MEASURED
         return _later(now, Stage(0.88, "Measuring memory") if first else Stage(0.95, "Warming up"))
     for mark, share, words in _MARKS:
