@@ -36,7 +36,9 @@ OF_CARDS: Final = (
 )  # fmt: skip
 """The variables that say what a worker may compute with."""
 
-_KEPT: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX", *OF_CARDS)
+_KEPT: Final = (
+    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX", "MAX_JOBS", *OF_CARDS,
+)  # fmt: skip
 """The variables kept of Hearth's environment; paths to libraries are not for another Python."""
 
 _SOUNDS: Final[Mapping[str, str]] = {
@@ -47,8 +49,33 @@ _SOUNDS: Final[Mapping[str, str]] = {
 }
 """The largest sounds that vLLM takes: as large as those that may be in a message."""
 
-_DRIVER_IN_WSL: Final = "/usr/lib/wsl/lib"
-"""Where a Linux inside Windows has the driver's library, which kernels are linked with."""
+_CACHES: Final[Mapping[str, str]] = {
+    "VLLM_CACHE_ROOT": "vllm",
+    "VLLM_CONFIG_ROOT": "vllm-config",
+    "HF_HOME": "hub",
+    "XDG_CACHE_HOME": "other",
+    "XDG_CONFIG_HOME": "config",
+    "TRITON_CACHE_DIR": "triton",
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+    "FLASHINFER_WORKSPACE_BASE": "flashinfer",
+    "CUDA_CACHE_PATH": "cuda",
+    # Without these, kernels go to the folder for temporary files, which ends with the worker …
+    "FLASH_ATTENTION_CUTE_DSL_CACHE_DIR": "flash-attention",
+    "CUTE_DSL_CACHE_DIR": "cute",
+    "QUACK_CACHE_DIR": "quack",
+    # … or to the user's home.
+    "DG_JIT_CACHE_DIR": "deep-gemm",
+    "HUMMING_CACHE_DIR": "humming",
+    "HUMMING_TMP_DIR": "humming-modules",
+    "MINFER_FMHA_CACHE_DIR": "minfer",
+    "MM_SPARSE_ATTN_AOT_CACHE": "sparse-attention",
+    "TILELANG_CACHE_DIR": "tilelang",
+    "TVM_FFI_CACHE_DIR": "tvm-ffi",
+}
+"""The folders in which vLLM and its libraries keep what they compile, by the variable that says so.
+
+Source: their wheels as vLLM 0.33 is locked with them.
+"""
 
 _MENDING: Final = Path(__file__).with_name("mending")
 _SMALL: Final = 1_000_000_000
@@ -99,11 +126,13 @@ def command(
     card_numbers: Sequence[int],
     outside: Mapping[str, str],
     spare: int | None = None,
+    jobs: int = 1,
     reach: Callable[[Path], str] = Path.as_posix,
 ) -> WorkerCommand:
     """Build a worker's command line from a plan.
 
-    share: of the cards' memory, see `memory_share`. card_numbers: as the driver counts them.
+    share: of the cards' memory, see `memory_share`. card_numbers: as the driver counts them. jobs:
+    the number of compilers that may run at once.
 
     outside: what processes start with where the worker runs. reach: a path of this computer as it
     is called there; all others, of the environment and the place, are of there already. spare:
@@ -140,7 +169,8 @@ def command(
         words += ["--per-request-spec-decode-metrics", "summary"]
         notes.append(MIN_P_WITH_MTP)
     environment = _environment(plan, place, checkpoint, cpu, card_numbers, outside, spare)
-    environment |= _tools(installed, environment.get("PATH", ""))
+    environment |= _tools(installed, environment.get("PATH", ""), place.scratch)
+    environment.setdefault("MAX_JOBS", str(jobs))
     if cpu:
         environment["PYTHONPATH"] = reach(_MENDING)
     return WorkerCommand(tuple(words), environment, tuple(notes), parsing)
@@ -231,10 +261,11 @@ def _rank(adapter: Path) -> int:
     return next((it for it in (1, 8, 16, 32, 64, 128, 256, 320, 512) if it >= rank), 512)
 
 
-def _tools(installed: Installed, path: str) -> dict[str, str]:
+def _tools(installed: Installed, path: str, scratch: Path) -> dict[str, str]:
     """Put the environment's own compilers and tools before those of the system.
 
     FlashInfer compiles kernels with its nvcc and ninja; with those of another CUDA that may fail.
+    scratch: the worker's folder, where `link_driver` has put the driver's library for the linker.
     """
     folders = [installed.folder / "bin"]
     variables = {}
@@ -243,7 +274,7 @@ def _tools(installed: Installed, path: str) -> dict[str, str]:
         folders.append(toolkit / "bin")
         variables = {
             "CUDA_HOME": toolkit.as_posix(),
-            "LIBRARY_PATH": ":".join([(toolkit / "lib").as_posix(), _DRIVER_IN_WSL]),
+            "LIBRARY_PATH": ":".join([(toolkit / "lib").as_posix(), scratch.as_posix()]),
         }
     return variables | {"PATH": ":".join([*(it.as_posix() for it in folders), path])}
 
@@ -269,16 +300,9 @@ def _environment(
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
-        "VLLM_CACHE_ROOT": (caches / "vllm").as_posix(),
-        "VLLM_CONFIG_ROOT": (caches / "vllm-config").as_posix(),
-        "HF_HOME": (caches / "hub").as_posix(),
-        "XDG_CACHE_HOME": (caches / "other").as_posix(),
-        "XDG_CONFIG_HOME": (caches / "config").as_posix(),
-        "TRITON_CACHE_DIR": (caches / "triton").as_posix(),
-        "TORCHINDUCTOR_CACHE_DIR": (caches / "inductor").as_posix(),
-        "FLASHINFER_WORKSPACE_BASE": (caches / "flashinfer").as_posix(),
-        "CUDA_CACHE_PATH": (caches / "cuda").as_posix(),
-    }
+        # It is off unless asked for, and then compiles for 18 s at each start on Hopper.
+        "FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED": "1",
+    } | {name: (caches / folder).as_posix() for name, folder in _CACHES.items()}
     if plan.nodes == 1:
         environment["VLLM_HOST_IP"] = "127.0.0.1"
     if place.key:

@@ -7,7 +7,8 @@ has the worker stay behind it, for as many seconds as it says.
 A line each way. A user says "join", "leave SECONDS" or "stop"; who does not use it says "look", or
 "end", which ends a worker that nobody uses. The first connection, through which the order came, has
 joined. Users hear JSON: {"began": pid}, {"words": text} of the worker's log, {"left": bool},
-{"users": number, "left_s": seconds or null}, and at last {"ended": code}.
+{"users": number, "left_s": seconds or null}, {"computed": seconds, "compiles": bool}, and at last
+{"ended": code}.
 
 Standard library only, since the guardian uses it.
 """

@@ -44,7 +44,13 @@ from engines.vllm.gain_book import GainBook
 from engines.vllm.hanging import SILENT_S as HANG_S
 from engines.vllm.hanging import Watch
 from engines.vllm.host import Host, LocalHost
-from engines.vllm.memory import card_numbers, memory_share, spare_ram, used_cards
+from engines.vllm.memory import (
+    card_numbers,
+    compile_jobs,
+    memory_share,
+    spare_ram,
+    used_cards,
+)
 from engines.vllm.metrics import Metrics
 from engines.vllm.offers import WorkerOffer, offered_workers, withdraw_offer, write_offer
 from engines.vllm.parsing import parsing_of
@@ -551,6 +557,7 @@ class VllmEngine:
             card_numbers=() if installed.profile == "cpu" else card_numbers(hardware, cards),
             outside=launch.variables,
             spare=spare_ram(hardware, setup.checkpoint),
+            jobs=compile_jobs(hardware, away=host.away),
             reach=launch.reach,
         )
         around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))

@@ -132,11 +132,14 @@ def start_failure(
     )
 
 
-def stalled(model: str, seconds: float) -> EngineFailed:
-    """Make the error for a start that has gone silent."""
+def stalled(model: str, seconds: float, *, computes: bool) -> EngineFailed:
+    """Make the error for a start that has gone silent. computes: it did so all the time."""
+    minutes = round(seconds / 60)
     return EngineFailed(
         f"vLLM could not finish loading “{model}”.",
-        f"It has said nothing for {round(seconds / 60)} minutes.",
+        f"It has computed for {minutes} minutes without a word."
+        if computes
+        else f"It has neither said nor computed anything for {minutes} minutes.",
         "Try again; if it happens again, use llama.cpp, and send us the report with its log.",
     )
 
@@ -149,8 +152,10 @@ def crash_failure(
     code: see `cause`; what vLLM says with it after a crash is 0.
     """
     text = "\n".join(lines)
-    if found := re.search(_MEMORY_RAN_OUT, text):
-        return _out_of_memory(found, around)
+    for pattern, make in _KNOWN:
+        # Memory may run out, and a kernel be compiled, with any answer.
+        if make in _IN_THE_MIDDLE and (found := pattern.search(text)):
+            return make(found, around)
     error = first_error(lines)
     return EngineFailed(
         "vLLM has stopped.",
@@ -382,6 +387,108 @@ def _compiler(found: _Found, _: Circumstances) -> EngineError:
     )
 
 
+@_known(r"No space left on device|Disk quota exceeded")
+def _no_space(_: _Found, __: Circumstances) -> EngineError:
+    return EngineFailed(
+        "vLLM could not write its files.",
+        "The drive with Hearth’s data folder, or the system’s one for temporary files, is full.",
+        "Free some space on it, then try again.",
+    )
+
+
+_MAKING: Final = "vLLM could not make a kernel for this card."
+"""The first words of an error that a compiler has caused."""
+
+_READY_ONES: Final = (
+    "Or remove vLLM under Engines and install it again with a connection: that fetches kernels"
+    " that are ready."
+)
+
+
+@_known(
+    r"died due to signal 9|Killed signal terminated program|out of memory allocating \d+ bytes"
+    r"|virtual memory exhausted|LLVM ERROR: out of memory|FAILED: \[code=137\]|(?m:\bKilled$)"
+    r"|ptxas fatal\s*: Memory allocation failure|ninja: fatal: [^\n]*Cannot allocate memory"
+)
+def _compiler_memory(_: _Found, __: Circumstances) -> EngineError:
+    return NotEnoughMemory(
+        _MAKING,
+        "The computer’s memory ran out while it was compiled, so the system ended the compiler.",
+        f"Close other programs, then try again. {_READY_ONES}",
+        Action("free_memory"),
+        terminal="Close other programs, or set MAX_JOBS=1, and try again. Or fetch kernels that"
+        " are ready: `hearth engines install vllm`.",
+    )
+
+
+@_known(
+    r"CUDA compiler and CUDA toolkit headers are incompatible"
+    r"|[Uu]nsupported gpu architecture '\w+'|Value '\w+' is not defined for option '[\w-]+'"
+    r"|The detected CUDA version \([\d.]+\) mismatches the version that was used to compile"
+)
+def _wrong_toolkit(found: _Found, _: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        _MAKING,
+        f"Its compiler does not go with its other parts or with the card: {sentence(found[0])}",
+        f"Update vLLM under Engines. {_READY_ONES}",
+        Action("install", "vllm"),
+        terminal="Update it, or fetch kernels that are ready: `hearth engines install vllm`.",
+    )
+
+
+@_known(r"unsupported GNU version![^\"\n]*|unsupported clang version![^\"\n]*")
+def _host_compiler(found: _Found, _: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        _MAKING,
+        f"Its compiler does not work with the C++ compiler of this computer: {sentence(found[0])}",
+        "Install an older one, such as g++-14, and start Hearth with CC=gcc-14 and CXX=g++-14."
+        f" {_READY_ONES}",
+        Action("install", "compiler"),
+    )
+
+
+@_known(r"cannot find -lcuda\b|libcuda\.so[.\d]*: cannot open shared object file")
+def _no_driver_library(_: _Found, __: Circumstances) -> EngineError:
+    return EngineUnavailable(
+        _MAKING,
+        "It is linked with libcuda.so.1, which the NVIDIA driver brings, and that was not found.",
+        "Install the NVIDIA driver again, and restart the computer.",
+        Action("install", "driver"),
+    )
+
+
+@_known(
+    r"Ninja build failed|ninja: build stopped|(?:nvcc|ptxas|nvlink|fatbinary) (?:fatal|error)\b"
+    r"|PTXAS error|NVCC compilation failed|NVRTC_ERROR_COMPILATION|CppCompileError"
+    r"|Error building extension|DSLRuntimeError"
+)
+def _kernel(found: _Found, _: Circumstances) -> EngineError:
+    said = _compiler_error(found.string.splitlines()) or found[0]
+    return EngineUnavailable(
+        _MAKING,
+        f"Compiling it failed: {sentence(said)}",
+        "Remove vLLM under Engines and install it again with a connection: that fetches kernels"
+        " that are ready. Until then use llama.cpp, and send us the report with its log.",
+        Action("install", "vllm"),
+        terminal="Fetch kernels that are ready: `hearth engines install vllm`. Or use llama.cpp.",
+    )
+
+
+_OF_COMPILER: Final = re.compile(r"\b(?:error|fatal)\s*: *(.+)|ld: ((?:cannot find|undefined).+)")
+_BEGINS: Final = re.compile(r"Ninja build failed|FAILED:")
+_NO_CAUSE: Final = re.compile(r"ld returned|build stopped")
+
+
+def _compiler_error(lines: Sequence[str]) -> str | None:
+    """Return the first error of a compiler or linker; None where there is none."""
+    begins = (at for at, line in enumerate(lines) if _BEGINS.search(line))
+    for line in lines[next(begins, 0) :]:
+        found = _OF_COMPILER.search(line)
+        if found and not _NO_CAUSE.search(line):
+            return found[1] or found[2]
+    return None
+
+
 @_known(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
 def _port(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
@@ -495,3 +602,20 @@ def _adapter(found: _Found, _: Circumstances) -> EngineError:
         "Check its folder in the settings, and whether it was made for this model.",
         Action("open_settings", "vllm_adapters"),
     )
+
+
+_IN_THE_MIDDLE: Final = frozenset(
+    (
+        _out_of_memory,
+        _headers,
+        _own_tools,
+        _compiler,
+        _no_space,
+        _compiler_memory,
+        _wrong_toolkit,
+        _host_compiler,
+        _no_driver_library,
+        _kernel,
+    )
+)
+"""The causes that may end a worker that was ready."""

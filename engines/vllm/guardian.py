@@ -5,7 +5,8 @@ words, environment, folder, scratch, record, grace_s, silence_s, shared. Another
 worker's end, and the end of the input means that Hearth is gone. Inside WSL2, where that may not
 come through, empty lines say that it lives, and silence_s without one that it does not. What the
 worker writes goes to standard error, what the guardian has to say to standard output, a line of
-JSON each: {"began": pid}, {"failed": text}, {"ended": code}.
+JSON each: {"began": pid}, {"failed": text}, {"ended": code}, and meanwhile {"computed": seconds,
+"compiles": bool}, a sign of life of a worker that says nothing.
 
 A worker that is shared may have several users, and stay when they have left: then the input is a
 connection for both ways, and the first of them (`door`).
@@ -38,7 +39,7 @@ from engines.private import OTHERS
 from engines.vllm.door import Door, door_of
 from engines.vllm.leftovers import clear, forget, write_record
 from engines.vllm.marks import marked, new_mark, variables
-from engines.vllm.processes import Process, family, kill, process, processes
+from engines.vllm.processes import Process, activity, family, kill, process, processes
 
 _PDEATHSIG: Final = 1
 _SUBREAPER: Final = 36
@@ -47,6 +48,9 @@ _SUBREAPER: Final = 36
 _LOOK_S: Final = 0.5
 _CALM_LOOK_S: Final = 5.0
 _CALM_AFTER_S: Final = 300.0
+_GROWN_S: Final = 0.1
+"""The processor time after which the worker's activity is told again."""
+
 _AFTER_S: Final = 1.0
 """How long the others may take to end once the first process has."""
 
@@ -72,6 +76,7 @@ class Guardian:
         self._heard = time.monotonic()
         self._code: int | None = None
         self._known: set[tuple[int, int]] = set()
+        self._computed = 0.0
         me = process(os.getpid())
         assert me is not None  # noqa: S101  this process lives
         self._me = me
@@ -107,11 +112,7 @@ class Guardian:
             )
         except OSError as error:
             self._clear()
-            failed = {"failed": str(error)}
-            if self._door:
-                self._door.tell(failed)
-            else:
-                _say(failed)
+            self._say({"failed": str(error)})
             return 1
         self._note()
         if self._door:
@@ -189,8 +190,9 @@ class Guardian:
         return family(self._me.pid, self._child.pid if self._child else 0)
 
     def _note(self) -> None:
-        """Keep the record of who belongs to the worker up to date."""
+        """Keep the record of who belongs to the worker up to date, and tell what they do."""
         members = self._all()
+        self._tell_activity(members)
         if {it.key for it in members} - self._known:
             self._known = {it.key for it in members}
             try:
@@ -198,6 +200,20 @@ class Guardian:
             except OSError as error:
                 with suppress(OSError):  # nobody reads that any more
                     print(f"the record of this worker cannot be written: {error}", file=sys.stderr)  # noqa: T201
+
+    def _tell_activity(self, members: Iterable[Process]) -> None:
+        """Tell how long the worker's processes have computed, once that has changed enough."""
+        computed, compiles = activity(members)
+        if abs(computed - self._computed) >= _GROWN_S:
+            self._computed = computed
+            self._say({"computed": computed, "compiles": compiles})
+
+    def _say(self, what: dict[str, Any]) -> None:
+        """Tell the users of a shared worker, or Hearth."""
+        if self._door:
+            self._door.tell(what)
+        else:
+            _say(what)
 
     def _write(self, members: Iterable[Process]) -> None:
         """Write the record. Raises OSError."""

@@ -1,4 +1,4 @@
-"""Watches whether a worker that owes an answer still computes.
+"""Watches whether a worker that starts, or that owes an answer, still computes.
 
 A process that hangs never ends by itself, and whoever asked would wait for a quarter of an hour.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import monotonic
 from types import TracebackType
 from typing import Final
@@ -21,6 +22,53 @@ _LOOKS: Final = 12
 
 _NOTHING: Final = 1 / 300
 """The share of that time whose computing counts as none: what waits looks around now and then."""
+
+
+_STARTS: Final = 1 / 100
+"""The share of the silence allowed at a start that has to be computed in it."""
+
+_LONGEST: Final = 12
+"""How many times that silence a start may compute without a word: some wait in a loop."""
+
+
+@dataclass(frozen=True)
+class Silence:
+    """The silence of a start. computes: it computed meanwhile."""
+
+    seconds: float
+    computes: bool
+
+
+class StartWatch:
+    """Tells whether a start has gone silent: it says nothing, and computes nothing either.
+
+    Kernels are compiled without a word, for a quarter of an hour on two cores.
+    """
+
+    def __init__(self, silent_s: float, clock: Callable[[], float] = monotonic) -> None:
+        self._silent_s = silent_s
+        self._clock = clock
+        self._heard = self._sign = clock()
+        self._before = 0.0
+
+    def look(self, heard: float, computed: float) -> Silence | None:
+        """Return the silence once it lasts too long, else None.
+
+        heard: when it last said something. computed: the seconds for which it has computed so far;
+        a process that ends may take its own along.
+        """
+        now = self._clock()
+        if heard > self._heard:
+            self._heard = self._sign = heard
+            self._before = computed
+        elif computed - self._before >= self._silent_s * _STARTS:
+            self._sign, self._before = now, computed
+        self._before = min(self._before, computed)
+        if now - self._sign > self._silent_s:
+            return Silence(now - self._sign, computes=False)
+        if now - self._heard > self._silent_s * _LONGEST:
+            return Silence(now - self._heard, computes=True)
+        return None
 
 
 class Watch:

@@ -10,6 +10,9 @@ from engines.memory.checkpoint_plan import BESIDE_RAM, MOST_SHARE, kept_free, vl
 from engines.models.checkpoint import Checkpoint
 
 GIB: Final = 1 << 30
+_JOB_BYTES: Final = 4 * GIB
+"""Memory that a compiler of CUDA code may take; FlashInfer's sampler takes 1 to 2 GiB."""
+
 _LEAST_SHARE: Final = 0.05
 _CPU_SPARE: Final = 1.25
 """The processor's build keeps whole blocks, and does not make every saving of a sliding window."""
@@ -56,6 +59,15 @@ def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:
 def spare_ram(hardware: Hardware, checkpoint: Checkpoint) -> int:
     """Return the free RAM beside weights and processes, for keys and values, in bytes."""
     return hardware.memory.available_bytes - checkpoint.weight_bytes - BESIDE_RAM
+
+
+def compile_jobs(hardware: Hardware, *, away: bool = False) -> int:
+    """Return how many compilers may run at once, by the processor and the free memory.
+
+    away: they run in WSL2, which has half of the computer's memory unless it is told otherwise.
+    """
+    free = hardware.memory.available_bytes // (2 if away else 1)
+    return max(1, min(hardware.cpu.usable_threads, free // _JOB_BYTES))
 
 
 def cpu_cache_gib(

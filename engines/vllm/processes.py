@@ -17,6 +17,11 @@ from typing import Final
 _PROC: Final = Path("/proc")
 _TRACKER: Final = b"multiprocessing.resource_tracker"
 _TRACKER_S: Final = 1.0
+_COMPILERS: Final = frozenset(
+    (b"ninja", b"nvcc", b"cudafe++", b"cicc", b"ptxas", b"fatbinary", b"nvlink", b"cc1plus")
+)
+"""The names of the processes that make a kernel for a card from its source."""
+
 _EMPTY_LOOKS: Final = 2
 """One may miss who was started behind it by who has ended since, or just becomes a program."""
 
@@ -86,6 +91,23 @@ def computed_s(session: int) -> float | None:
             return None
         ticks += sum(map(int, stat[stat.rindex(b")") + 2 :].split()[11:13]))
     return ticks / os.sysconf("SC_CLK_TCK") if others else None
+
+
+def activity(members: Iterable[Process]) -> tuple[float, bool]:
+    """Return the seconds for which processes have computed, and whether one is a compiler.
+
+    The time of their children that have ended counts. Source: man 5 proc, /proc/pid/stat.
+    """
+    ticks, compiles = 0, False
+    for it in members:
+        try:
+            stat = (_PROC / str(it.pid) / "stat").read_bytes()
+        except OSError:
+            continue  # it has just ended
+        begin, end = stat.index(b"("), stat.rindex(b")")
+        compiles = compiles or stat[begin + 1 : end] in _COMPILERS
+        ticks += sum(map(int, stat[end + 2 :].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK"), compiles
 
 
 def family(ancestor: int, number: int) -> list[Process]:

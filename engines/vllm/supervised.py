@@ -35,6 +35,11 @@ class Supervised:
     place: the worker's, on the host; its scratch folder is removed behind it. log: the worker's
     words go there, and at most twice a mebibyte is kept. listen: is called with each line, from
     another thread. grace_s: how long it may take to end.
+
+    Attributes:
+        heard: When the worker last said something, on the monotonic clock.
+        computed: The seconds for which its processes have computed.
+        compiles: Whether one of them is a compiler.
     """
 
     def __init__(
@@ -70,6 +75,8 @@ class Supervised:
         self.pid = 0
         self.code: int | None = None
         self.failed = ""
+        self.computed = 0.0
+        self.compiles = False
 
     @property
     def over(self) -> bool:
@@ -182,6 +189,8 @@ class Supervised:
         self.pid = message.get("began", self.pid)
         self.code = message.get("ended", self.code)
         self.failed = message.get("failed", self.failed)
+        self.computed = message.get("computed", self.computed)
+        self.compiles = message.get("compiles", self.compiles)
 
 
 def unstarted(error: OSError) -> EngineFailed:

@@ -17,8 +17,9 @@ from engines.openai.client import OpenAiClient
 from engines.openai.values import ServedModel
 from engines.vllm.command import MODEL, WorkerCommand, WorkerPlace
 from engines.vllm.failures import Circumstances, crash_failure, stalled, start_failure
+from engines.vllm.hanging import StartWatch
 from engines.vllm.host import Host, unreached
-from engines.vllm.log import BEFORE, Stage, stage
+from engines.vllm.log import BEFORE, COMPILING, Stage, stage
 from engines.vllm.metrics import Metrics, read_metrics
 from engines.vllm.shared import SharedWorker
 from engines.vllm.supervised import GRACE_S, Supervised
@@ -30,7 +31,7 @@ Connect = Callable[[Path | str, str], "httpx2.Client"]
 """Lends a client for a socket or an address, and the key that is wanted there."""
 
 SILENT_S: Final = 600.0
-"""How long a start may say nothing. The first one on a card may compile for minutes."""
+"""How long a start may neither say nor compute anything."""
 
 _LOOK_S: Final = 0.05
 _HEALTH_S: Final = 10.0
@@ -102,7 +103,9 @@ class Worker:
 
     @property
     def stage(self) -> Stage:
-        """The progress of the start."""
+        """The progress of the start. That it compiles shows even where its log does not say so."""
+        if self._held.compiles and not self._stage.words.startswith(COMPILING):
+            return Stage(self._stage.share, COMPILING)
         return self._stage
 
     @property
@@ -137,7 +140,7 @@ class Worker:
         """Wait until it answers for its model.
 
         Raises Cancelled, or the EngineError for what its log says; then it is stopped.
-        There is no limit of time, only one of silence.
+        There is no limit of time as long as it says something now and then, or computes.
         """
         try:
             with Connection.ended_by(cancel) as connection:
@@ -206,13 +209,15 @@ class Worker:
 
     def _wait(self, api: OpenAiClient, progress: Progress, cancel: CancelToken) -> ServedModel:
         told = -1.0
+        watch = StartWatch(self._silent_s)
         while True:
             if cancel.cancelled:
                 raise Cancelled
             if self._held.over:
                 raise start_failure(self._words(), self.around, self._held.code)
-            if time.monotonic() - self._held.heard > self._silent_s:
-                raise stalled(self.around.model, self._silent_s)
+            silence = watch.look(self._held.heard, self._held.computed)
+            if silence is not None:
+                raise stalled(self.around.model, silence.seconds, computes=silence.computes)
             if self._stage.share > told:
                 told = self._stage.share
                 progress(told)
@@ -238,13 +243,11 @@ class Worker:
             raise
 
     def _heard(self, line: str) -> None:
-        """Follow the start, on the reading thread; a second model's bars do not go back."""
+        """Follow the start, on the reading thread."""
         self._opening = self._opening or _READY in line
         if not self._stage.share:
             self._stage = Stage(_BEGUN, BEFORE)
-        found = stage(line)
-        if found is not None and found.share >= self._stage.share:
-            self._stage = found
+        self._stage = stage(line, self._stage)
 
 
 def _healthy(api: OpenAiClient) -> bool:

@@ -16519,6 +16519,16 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM could not make a kernel for this card.</source>
+      <translation>vLLM konnte für diese Karte keinen Kernel bauen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Or remove vLLM under Engines and install it again with a connection: that fetches kernels that are ready.</source>
+      <translation>Oder entferne vLLM unter Engines und installiere es mit Verbindung neu: Das holt fertige Kernel.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
       <source>{0} The last thing it said: {1}</source>
       <translation>{0} Seine letzte Meldung: {1}</translation>
     </message>
@@ -16561,11 +16571,6 @@
       <location filename="../../engines/vllm/failures.py" />
       <source>vLLM could not finish loading “{0}”.</source>
       <translation>vLLM konnte „{0}“ nicht fertig laden.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
-      <source>It has said nothing for {0} minutes.</source>
-      <translation>Seit {0} Minuten meldet es nichts.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -16764,11 +16769,6 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
-      <source>vLLM could not make a kernel for this card.</source>
-      <translation>vLLM konnte für diese Karte keinen Kernel bauen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/failures.py" />
       <source>Compiling it needs Python’s headers, and Python.h is not there.</source>
       <translation>Zum Kompilieren braucht es die Header von Python, und Python.h ist nicht da.</translation>
     </message>
@@ -16796,6 +16796,71 @@
       <location filename="../../engines/vllm/failures.py" />
       <source>Install a C compiler (the package build-essential or gcc), then try again.</source>
       <translation>Installiere einen C-Compiler (das Paket build-essential oder gcc) und versuche es dann noch einmal.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>vLLM could not write its files.</source>
+      <translation>vLLM konnte seine Dateien nicht schreiben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The drive with Hearth’s data folder, or the system’s one for temporary files, is full.</source>
+      <translation>Das Laufwerk mit Hearths Datenordner oder das des Systems für temporäre Dateien ist voll.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Free some space on it, then try again.</source>
+      <translation>Schaffe dort Platz und versuche es dann erneut.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>The computer’s memory ran out while it was compiled, so the system ended the compiler.</source>
+      <translation>Beim Kompilieren ging der Arbeitsspeicher aus, deshalb hat das System den Compiler beendet.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Close other programs, then try again. {0}</source>
+      <translation>Schließe andere Programme und versuche es dann erneut. {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Its compiler does not go with its other parts or with the card: {0}</source>
+      <translation>Sein Compiler passt nicht zu seinen anderen Teilen oder nicht zur Karte: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Update vLLM under Engines. {0}</source>
+      <translation>Aktualisiere vLLM unter Engines. {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Its compiler does not work with the C++ compiler of this computer: {0}</source>
+      <translation>Sein Compiler arbeitet nicht mit dem C++-Compiler dieses Computers zusammen: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Install an older one, such as g++-14, and start Hearth with CC=gcc-14 and CXX=g++-14. {0}</source>
+      <translation>Installiere einen älteren, etwa g++-14, und starte Hearth mit CC=gcc-14 und CXX=g++-14. {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It is linked with libcuda.so.1, which the NVIDIA driver brings, and that was not found.</source>
+      <translation>Er wird mit libcuda.so.1 verbunden, die der NVIDIA-Treiber mitbringt, und die wurde nicht gefunden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Install the NVIDIA driver again, and restart the computer.</source>
+      <translation>Installiere den NVIDIA-Treiber neu und starte den Computer neu.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Compiling it failed: {0}</source>
+      <translation>Das Kompilieren schlug fehl: {0}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>Remove vLLM under Engines and install it again with a connection: that fetches kernels that are ready. Until then use llama.cpp, and send us the report with its log.</source>
+      <translation>Entferne vLLM unter Engines und installiere es mit Verbindung neu: Das holt fertige Kernel. Nutze bis dahin llama.cpp und schick uns den Bericht mit dem Protokoll.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
@@ -16916,6 +16981,16 @@
     </message>
     <message>
       <location filename="../../engines/vllm/failures.py" />
+      <source>It has computed for {0} minutes without a word.</source>
+      <translation>Es rechnet seit {0} Minuten, ohne etwas zu melden.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
+      <source>It has neither said nor computed anything for {0} minutes.</source>
+      <translation>Seit {0} Minuten meldet es nichts und rechnet auch nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/failures.py" />
       <source>vLLM stopped responding and was ended.</source>
       <translation>vLLM reagierte nicht mehr und wurde beendet.</translation>
     </message>
@@ -16971,6 +17046,21 @@
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
+      <source>Compiling for this card</source>
+      <translation>Für diese Karte wird kompiliert</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Capturing CUDA graphs</source>
+      <translation>CUDA-Graphen werden aufgenommen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
+      <source>Loading the weights</source>
+      <translation>Die Gewichte werden geladen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/vllm/log.py" />
       <source>Checking the model</source>
       <translation>Das Modell wird geprüft</translation>
     </message>
@@ -16986,11 +17076,6 @@
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
-      <source>Loading the weights</source>
-      <translation>Die Gewichte werden geladen</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
       <source>Loading the drafter</source>
       <translation>Der Drafter wird geladen</translation>
     </message>
@@ -16998,11 +17083,6 @@
       <location filename="../../engines/vllm/log.py" />
       <source>Measuring memory</source>
       <translation>Der Speicher wird gemessen</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/log.py" />
-      <source>Compiling</source>
-      <translation>Kompilieren</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
@@ -17016,13 +17096,13 @@
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
-      <source>Capturing CUDA graphs</source>
-      <translation>CUDA-Graphen werden aufgenommen</translation>
+      <source>{0}: {1} %</source>
+      <translation>{0}: {1} %</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/log.py" />
-      <source>{0}: {1} %</source>
-      <translation>{0}: {1} %</translation>
+      <source>Compiling for this card: {0}</source>
+      <translation>Für diese Karte wird kompiliert: {0}</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/mtp_status.py" />

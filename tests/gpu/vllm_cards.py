@@ -4,20 +4,31 @@
 
 HOME is an installed environment (`hearth engines install vllm`, then the folder engines/vllm of the
 data folder). CHECKPOINT is a folder with config.json and safetensors that fits the card, best a
-Gemma 4 or a Qwen 3 that can think; FOLDER its assistant. With a model of up to 8 GB all takes less
-than twenty minutes. The parts come in the order that a first run should take, so that what is wrong
-with the environment is seen before a start is waited for. Each says what it proves, prints what it
-saw, and ends with PASS, FAIL or LEFT OUT; at the end stands a table of them all, to be pasted into
+Gemma 4 or a Qwen 3 that can think; FOLDER its assistant. The starter of resources/starter will do,
+except for what it answers. Besides Hearth's own packages nothing is needed, nor a connection.
+
+One command does all parts in one process. Parts that want the same model loaded share one start,
+and all starts share one folder for what vLLM compiles: --folder keeps it for the next command. With
+a model of up to 8 GB all takes less than twenty minutes, and `--only tools load again` five, of
+which a first start without compiled kernels takes four.
+
+The parts come in the order that a first run should take, so that what is wrong with the environment
+is seen before a start is waited for. Each says what it proves, prints what it saw, and ends with
+PASS, FAIL or LEFT OUT; at the end stands a table of them all, to be pasted into
 resources/docs/measurements.md. Exit code 1 if a part failed.
 
-    tools       the environment's own ninja and nvcc are what the worker finds first; Python.h is
-                there; what Ray needs, where it was installed with Ray
+    tools       the environment's own ninja and nvcc are what the worker finds first; nvcc and the
+                runtime's headers are of one minor version; the linker finds the driver's library;
+                Python.h is there; what Ray needs, where it was installed with Ray
     options     all that is passed is in `vllm serve --help=all` of this version
     choice      which cards would be taken, and why: what they compute, the screen's, the variables
-    load        a start reaches every stage of progress that only cards have, in order; the share
-                of memory is computed from what is free; no picture's part is loaded; nothing in
-                the log speaks of a compiler that is missing; the answer is the same twice
-    again       a second start, from kernels that were compiled by the first, and what those take
+    load        a start reaches every stage of progress that only cards have, in order, compiling
+                among them, and how long each takes; the share of memory is computed from what is
+                free; no picture's part is loaded; nothing in the log speaks of a compiler that is
+                missing; the answer is the same twice
+    again       a second start compiles nothing anew; how long both take
+    many        eight answers at once are faster in all than one after the other
+    fp8cache    keys and values in 8 bits load, and leave room for more tokens
     answers     the checkpoint's generation_config.json governs nothing; what was read before is
                 counted; reasoning and tool calls are no part of the answer
     memory      the card is as free behind a close as it was before, and after a SIGKILL of each
@@ -27,14 +38,11 @@ resources/docs/measurements.md. Exit code 1 if a part failed.
     context     a context that cannot fit is refused with a length that does fit, and that loads
     occupied    with most of the card taken, the error names who takes it
     mtp         answers with and without drafts are the same where greedy, and the measured gain
-    many        eight answers at once are faster in all than one after the other
-    fp8cache    keys and values in 8 bits load, and leave room for more tokens
     quantised   a checkpoint whose quantisation the card cannot compute is refused in plain words
                 (--wrong FOLDER, such as an NVFP4 one before Blackwell)
     cards       tensor parallel over two cards answers as one card does; left out with one card
 
-What needs no card is in the suite: `python3 run.py test --vllm`. Nothing of this has been run where
-it was written: there was no card.
+What needs no card is in the suite: `python3 run.py test --vllm`.
 """
 
 from __future__ import annotations
@@ -52,14 +60,14 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 
 from app import __version__
 from app.net.server_client import socket_client
+from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineError, NotEnoughMemory
 from engines.hardware.detect import detect
@@ -79,14 +87,16 @@ from engines.types import (
 )
 from engines.vllm.command import OF_CARDS
 from engines.vllm.engine import VllmEngine
+from engines.vllm.log import COMPILING
 from engines.vllm.memory import card_numbers, memory_share, used_cards
 from engines.vllm.parsing import parsing_of
-from engines.vllm.provision.environment import headers_here
 from engines.vllm.provision.home import TOOLKIT, EngineHome, Installed, bytes_in
+from engines.vllm.scratch import driver_library
 from tests.engines.vllm.another import Hearth
 from tests.engines.vllm.faked import gone, members, tree, until
-from tests.engines.vllm.test_flags import known_to, options
+from tests.engines.vllm.flags import known_to, options
 
+AT_ONCE = 8
 SLACK = 400_000_000
 QUESTION = "Write a short story about a lighthouse keeper and a storm."
 
@@ -97,7 +107,11 @@ class LeftOut(Exception):
 
 @dataclass
 class Machine:
-    """What the parts share. plan: for the checkpoint, without drafts. seen: by the present part."""
+    """What the parts share.
+
+    plan: for the checkpoint, without drafts. folder: for all that vLLM compiles. seen: by the
+    present part. first_s: how long the first start took; 0 before there was one.
+    """
 
     home: EngineHome
     plan: LoadPlan
@@ -105,21 +119,47 @@ class Machine:
     wrong: Path | None
     folder: Path
     seen: list[str] = field(default_factory=list)
+    first_s: float = 0.0
+    _engine: VllmEngine | None = None
+    _loaded: LoadedModel | None = None
+    _runs: LoadPlan | None = None
 
     def saw(self, what: str) -> None:
         """Print what a part has seen, and keep it for the table."""
         print(f"  {what}")
         self.seen.append(what)
 
-    @contextmanager
-    def engine(self) -> Iterator[VllmEngine]:
-        engine = VllmEngine(
-            self.home.current, self.folder, lambda where, _: socket_client(Path(where)), detect
-        )
-        try:
-            yield engine
-        finally:
-            engine.close()
+    @property
+    def engine(self) -> VllmEngine:
+        """The engine of all parts."""
+        if self._engine is None:
+            self._engine = VllmEngine(
+                self.home.current, self.folder, lambda where, _: socket_client(Path(where)), detect
+            )
+        return self._engine
+
+    def load(self, plan: LoadPlan) -> LoadedModel:
+        """Load a plan, unless just that one runs."""
+        if self._loaded is None or self._runs != plan or not self.engine.well:
+            self.start(plan)
+        assert self._loaded is not None
+        return self._loaded
+
+    def start(self, plan: LoadPlan, progress: Progress = lambda _: None) -> LoadedModel:
+        """Start a worker for a plan anew, and say how it went."""
+        self.close()
+        report = self._loaded = self.engine.load(plan, progress, CancelToken())
+        self._runs = plan
+        self.first_s = self.first_s or report.load_s
+        print(f"  loaded in {report.load_s:.0f} s: {report.device}, context {report.context}")
+        return report
+
+    def close(self) -> None:
+        """End the worker, and wait until the card is free again."""
+        self._loaded = self._runs = None
+        if self._engine is not None:
+            self._engine.close()
+            self._engine.settle()
 
     @property
     def installed(self) -> Installed:
@@ -136,6 +176,16 @@ class Machine:
             raise LeftOut("the checkpoint has no head of its own, and no --drafter was given")
         return plan
 
+    def compiled(self) -> dict[str, int]:
+        """Count the files that kernels are loaded from, by the cache that they lie in."""
+        caches = self.folder / "caches"
+        found: dict[str, int] = {}
+        for file in caches.rglob("*"):
+            if file.suffix in {".so", ".o", ".cubin"}:
+                name = file.relative_to(caches).parts[0]
+                found[name] = found.get(name, 0) + 1
+        return dict(sorted(found.items()))
+
 
 QUIET = ("Could not find nvcc", "ninja", "Python.h", "Failed to find C compiler")
 """What the log says where a compiler is missing."""
@@ -144,12 +194,6 @@ WEATHER = Tool(
     "Tell the weather in a city.",
     {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 )
-
-
-def load(machine: Machine, engine: VllmEngine, plan: LoadPlan) -> LoadedModel:
-    report = engine.load(plan, lambda _: None, CancelToken())
-    print(f"  loaded in {report.load_s:.0f} s: {report.device}, context {report.context}")
-    return report
 
 
 def events_of(engine: VllmEngine, tokens: int, text: str, **options: object) -> list[Event]:
@@ -174,10 +218,10 @@ def said(engine: VllmEngine, pattern: str) -> str:
     return str(found[-1]) if found else ""
 
 
-def refused(machine: Machine, engine: VllmEngine, plan: LoadPlan) -> EngineError | None:
+def refused(machine: Machine, plan: LoadPlan) -> EngineError | None:
     """Why it does not load; None if it does."""
     try:
-        load(machine, engine, plan)
+        machine.start(plan)
     except EngineError as error:
         machine.saw(f"{error.code}: {error}")
         return error
@@ -190,28 +234,37 @@ def common(one: str, other: str) -> str:
     return "".join(letter for letter, _ in same)
 
 
+def output(*words: object) -> str:
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def part_tools(machine: Machine) -> None:
     installed = machine.installed
     folder = installed.folder
-    cuda = [folder / TOOLKIT / "bin" / "nvcc"] if installed.profile == "cuda" else []
-    for tool in (folder / "bin" / "ninja", *cuda):
-        version = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
-        machine.saw(f"{tool.name}: {version.stdout.strip().splitlines()[-1]}")
-    minor = subprocess.run(
-        [installed.python, "-c", "import sys; print(*sys.version_info[:2])"],
-        capture_output=True, text=True, check=True,
-    ).stdout.split()  # fmt: skip
-    assert headers_here((int(minor[0]), int(minor[1]))), "Python.h is missing: see the preflight"
+    machine.saw(f"ninja: {output(folder / 'bin' / 'ninja', '--version')}")
+    nvcc = output(folder / TOOLKIT / "bin" / "nvcc", "--version")
+    compiler = re.search(r"release (\d+\.\d+)", nvcc)
+    header = (folder / TOOLKIT / "include" / "cuda_runtime_api.h").read_text(errors="replace")
+    runtime = re.search(r"#define\s+CUDART_VERSION\s+(\d+)", header)
+    assert compiler, nvcc
+    assert runtime
+    headers = f"{int(runtime[1]) // 1000}.{int(runtime[1]) % 1000 // 10}"
+    machine.saw(f"nvcc {compiler[1]}, headers of CUDA {headers}")
+    assert compiler[1] == headers, "kernels cannot be compiled"
+    machine.saw(f"the driver's library: {driver_library()}")
+    assert driver_library() is not None, "kernels cannot be linked"
+    where = "import sysconfig; print(sysconfig.get_paths()['include'])"
+    assert Path(output(installed.python, "-c", where), "Python.h").exists(), "see the preflight"
     if installed.lock == "cuda-ray":
-        subprocess.run([installed.python, "-c", "import ray"], check=True)
+        output(installed.python, "-c", "import ray")
         machine.saw("Ray is there")
 
 
 def part_options(machine: Machine) -> None:
-    folder = machine.folder / "options"
-    folder.mkdir()
-    wanted = options(machine.installed, folder)
-    unknown = wanted - known_to(machine.installed, folder)
+    with tempfile.TemporaryDirectory() as made:
+        wanted = options(machine.installed, Path(made))
+        unknown = wanted - known_to(machine.installed, Path(made))
     machine.saw(f"{len(wanted)} options, {len(unknown)} unknown {sorted(unknown) or ''}".strip())
     assert not unknown
 
@@ -235,70 +288,131 @@ def part_choice(machine: Machine) -> None:
 
 
 def part_load(machine: Machine) -> None:
-    seen: list[str] = []
+    stages: list[tuple[str, float]] = []
     shares: list[float] = []
-    with machine.engine() as engine:
+    over = threading.Event()
 
-        def progress(share: float) -> None:
-            shares.append(share)
-            words = engine.status().words
-            if words and words not in seen:
-                seen.append(words)
+    def watch() -> None:
+        while not over.wait(0.1):
+            words = machine.engine.status().words.partition(" %")[0]
+            words = re.sub(r": \d+$", "", words)
+            if words and (not stages or stages[-1][0] != words):
+                stages.append((words, time.monotonic()))
 
-        free = machine.free()
-        most = memory_share(used_cards(detect(), 1), None)
-        report = engine.load(machine.plan, progress, CancelToken())
-        print(f"  stages: {', '.join(seen)}")
-        taken = (free - machine.free()) / 1e9
-        machine.saw(f"{report.load_s:.0f} s, {free / 1e9:.1f} GB free before, {taken:.1f} GB taken")
-        machine.saw(f"at most {most} of the card may be taken")
-        weights = said(engine, "Model loading took")
-        machine.saw(f"weights {weights} GiB, room for {said(engine, 'KV cache size:')} tokens")
-        log = engine.status().log
-        missing = [line for line in log for word in QUIET if word in line]
-        assert not missing, missing
-        assert not any("vision" in line and "loading" in line.lower() for line in log)
-        assert shares == sorted(shares)
-        assert any("CUDA graphs" in words for words in seen), "graph capture was seen"
-        assert any("Measuring" in words for words in seen), "memory profiling was seen"
-        assert weights, "the log says what the weights take"
-        first, again = ask(engine)[0], ask(engine)[0]
-        assert first
-        assert first == again, "greedy answers are the same"
+    before = machine.compiled()
+    free = machine.free()
+    most = memory_share(used_cards(detect(), 1), None)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        report = machine.start(machine.plan, shares.append)
+    finally:
+        over.set()
+        watcher.join()
+        ends = [it[1] for it in stages[1:]] + [time.monotonic()]
+        took = [f"{it[0]} {end - it[1]:.0f} s" for it, end in zip(stages, ends, strict=True)]
+        print(f"  stages: {', '.join(took)}")
+    taken = (free - machine.free()) / 1e9
+    machine.saw(f"{report.load_s:.0f} s, {free / 1e9:.1f} GB free before, {taken:.1f} GB taken")
+    machine.saw(f"at most {most} of the card may be taken")
+    weights = said(machine.engine, "Model loading took")
+    room = said(machine.engine, "KV cache size:")
+    machine.saw(f"weights {weights} GiB, room for {room} tokens")
+    machine.saw(f"compiled {machine.compiled() or 'nothing'}, before {before or 'nothing'}")
+    log = machine.engine.status().log
+    missing = [line for line in log for word in QUIET if word in line]
+    assert not missing, missing
+    assert not any("vision" in line and "loading" in line.lower() for line in log)
+    assert shares == sorted(shares)
+    _in_order([it[0] for it in stages], cold=not before)
+    assert weights, "the log says what the weights take"
+    first, again = ask(machine.engine)[0], ask(machine.engine)[0]
+    assert first
+    assert first == again, "greedy answers are the same"
+
+
+def _in_order(words: list[str], *, cold: bool) -> None:
+    """Check that the stages which only cards have were seen in order. cold: it had to compile."""
+    wanted = ["Loading the weights", "Measuring memory", "Capturing CUDA graphs"]
+    firsts = [next((at for at, it in enumerate(words) if it == mark), -1) for mark in wanted]
+    assert -1 not in firsts, dict(zip(wanted, firsts, strict=True))
+    assert firsts == sorted(firsts), dict(zip(wanted, firsts, strict=True))
+    if cold:
+        assert any(it.startswith(COMPILING) for it in words), "compiling was seen"
 
 
 def part_again(machine: Machine) -> None:
-    caches = machine.folder / "caches"
-    with machine.engine() as engine:
-        seconds = load(machine, engine, machine.plan).load_s
-        _, done = ask(engine)
-    machine.saw(f"{seconds:.0f} s, caches {bytes_in(caches) / 1e9:.1f} GB")
+    if not machine.first_s:
+        machine.start(machine.plan)
+    before = machine.compiled()
+    report = machine.start(machine.plan)
+    after = machine.compiled()
+    _, done = ask(machine.engine)
+    size = bytes_in(machine.folder / "caches") / 1e9
+    machine.saw(f"{report.load_s:.0f} s, the first {machine.first_s:.0f} s, caches {size:.1f} GB")
+    machine.saw(f"kept {after}")
     machine.saw(f"{done.timing.decode_tok_s:.1f} tokens/s")
-    assert bytes_in(caches) > 1_000_000, "nothing compiled is kept in Hearth's folder"
+    assert before, "nothing compiled is kept in Hearth's folder"
+    assert after == before, f"compiled anew: {before} before"
+    assert not any("Building JIT module" in line for line in machine.engine.status().log)
+
+
+def part_many(machine: Machine) -> None:
+    machine.load(machine.plan)
+    engine = machine.engine
+    ask(engine, 32)
+    began = time.monotonic()
+    one = ask(engine)[1].usage.completion_tokens / (time.monotonic() - began)
+    counts: list[int] = []
+
+    def answer(number: int) -> None:
+        counts.append(ask(engine, 200, f"{QUESTION} Number {number}.")[1].usage.completion_tokens)
+
+    threads = [threading.Thread(target=answer, args=(number,)) for number in range(AT_ONCE)]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    eight = sum(counts) / (time.monotonic() - began)
+    machine.saw(f"one {one:.1f} tokens/s, eight {eight:.1f} in all ({eight / one:.1f}x)")
+    assert len(counts) == AT_ONCE
+    assert eight > 1.5 * one
+
+
+def part_fp8cache(machine: Machine) -> None:
+    room = []
+    for plan in (machine.plan, replace(machine.plan, kv_type="q8_0")):
+        report = machine.load(plan)
+        room.append(int(said(machine.engine, "KV cache size:").replace(",", "") or 0))
+        machine.saw(f"{plan.kv_type}: room for {room[-1]:,} tokens {' '.join(report.notes)}")
+        assert ask(machine.engine, 40)[0]
+    assert room[1] > 1.5 * room[0]
 
 
 def part_answers(machine: Machine) -> None:
     model = machine.folder / "governed"
+    shutil.rmtree(model, ignore_errors=True)
     shutil.copytree(machine.plan.model, model, copy_function=os.symlink)
     told = model / "generation_config.json"
     written = json.loads(told.read_text()) if told.exists() else {}
     told.unlink(missing_ok=True)
     told.write_text(json.dumps(written | {"max_new_tokens": 7, "min_p": 0.2, "temperature": 0.1}))
-    with machine.engine() as engine:
-        report = load(machine, engine, replace(machine.plan, model=model))
-        assert ask(engine)[1].usage.completion_tokens > 7, "the model's file ended the answer"
-        long = "Where are my chats, and who can read them? " * 120
-        counts = [ask(engine, 8, long)[1].usage.cached_tokens for _ in range(2)]
-        machine.saw(f"{counts[1]} of the tokens had been read before")
-        assert counts[0] == 0 < counts[1]
-        if report.thinking == "none":
-            machine.saw("it does not think: take one that does to see that")
-        else:
-            _thinks(machine, engine, model)
-        events = events_of(engine, 400, "What is the weather in Paris?", tools=(WEATHER,))
-        calls = [event for event in events if isinstance(event, ToolCall)]
-        machine.saw(f"asks for {[(it.name, it.arguments) for it in calls] or 'no tool'}")
-        assert "<" not in text_in(events), "a marker is in the text"
+    report = machine.start(replace(machine.plan, model=model))
+    engine = machine.engine
+    assert ask(engine)[1].usage.completion_tokens > 7, "the model's file ended the answer"
+    long = "Where are my chats, and who can read them? " * 120
+    counts = [ask(engine, 8, long)[1].usage.cached_tokens for _ in range(2)]
+    machine.saw(f"{counts[1]} of the tokens had been read before")
+    assert counts[0] == 0 < counts[1]
+    if report.thinking == "none":
+        machine.saw("it does not think: take one that does to see that")
+    else:
+        _thinks(machine, engine, model)
+    events = events_of(engine, 400, "What is the weather in Paris?", tools=(WEATHER,))
+    calls = [event for event in events if isinstance(event, ToolCall)]
+    machine.saw(f"asks for {[(it.name, it.arguments) for it in calls] or 'no tool'}")
+    assert "<" not in text_in(events), "a marker is in the text"
 
 
 def _thinks(machine: Machine, engine: VllmEngine, model: Path) -> None:
@@ -316,24 +430,26 @@ def _thinks(machine: Machine, engine: VllmEngine, model: Path) -> None:
 
 
 def part_memory(machine: Machine) -> None:
+    machine.close()
     before = machine.free()
     for victim in ("", "api", "core"):
-        with machine.engine() as engine:
-            load(machine, engine, machine.plan)
-            worker = engine.worker
-            assert worker is not None
-            named = tree(worker.session, worker.guardian)
-            everything = members(worker.guardian)
-            print(f"  processes: {sorted(named)}; taken: {(before - machine.free()) / 1e9:.1f} GB")
-            if victim:
-                os.kill(named[victim].pid, signal.SIGKILL)
-                until(lambda keys=everything: gone(keys), 30)  # type: ignore[misc]
+        machine.start(machine.plan)
+        worker = machine.engine.worker
+        assert worker is not None
+        named = tree(worker.session, worker.guardian)
+        everything = members(worker.guardian)
+        print(f"  processes: {sorted(named)}; taken: {(before - machine.free()) / 1e9:.1f} GB")
+        if victim:
+            os.kill(named[victim].pid, signal.SIGKILL)
+            until(lambda keys=everything: gone(keys), 30)  # type: ignore[misc]
+        machine.close()
         assert gone(everything)
         until(lambda: machine.free() >= before - SLACK, 15)
         machine.saw(f"after {victim or 'a close'} {machine.free() / 1e9:.1f} GB free")
 
 
 def part_stays(machine: Machine) -> None:
+    machine.close()
     before = machine.free()
     plan = ["--model", str(machine.plan.model), "--context", str(machine.plan.context)]
     seconds, texts, sessions = [], [], []
@@ -358,18 +474,18 @@ def part_stays(machine: Machine) -> None:
 
 def part_context(machine: Machine) -> None:
     most = read_checkpoint(machine.plan.model).context_max
-    with machine.engine() as engine:
-        error = refused(machine, engine, replace(machine.plan, context=most, anyway=True))
-        if error is None:
-            raise LeftOut(f"the whole context of {most:,} tokens fits this card")
-        assert isinstance(error, NotEnoughMemory)
-        assert error.action is not None
-        assert error.action.kind == "shorter_context"
-        fits = int(error.action.value)
-        assert load(machine, engine, replace(machine.plan, context=fits)).context == fits
+    error = refused(machine, replace(machine.plan, context=most, anyway=True))
+    if error is None:
+        raise LeftOut(f"the whole context of {most:,} tokens fits this card")
+    assert isinstance(error, NotEnoughMemory)
+    assert error.action is not None
+    assert error.action.kind == "shorter_context"
+    fits = int(error.action.value)
+    assert machine.start(replace(machine.plan, context=fits)).context == fits
 
 
 def part_occupied(machine: Machine) -> None:
+    machine.close()
     installed = machine.installed
     size = int(machine.free() * 0.9)
     hold = (
@@ -382,9 +498,7 @@ def part_occupied(machine: Machine) -> None:
         try:
             assert other.stdout is not None
             assert other.stdout.readline().strip() == "held"
-            with machine.engine() as engine:
-                plan = replace(machine.plan, memory_share=0.9, anyway=True)
-                error = refused(machine, engine, plan)
+            error = refused(machine, replace(machine.plan, memory_share=0.9, anyway=True))
             assert isinstance(error, NotEnoughMemory), "it loaded on a card that is taken"
             assert "python" in error.why, "it names who takes it"
         finally:
@@ -394,15 +508,14 @@ def part_occupied(machine: Machine) -> None:
 def part_mtp(machine: Machine) -> None:
     drafting = machine.drafting()
     texts, speeds = [], []
-    with machine.engine() as engine:
-        for plan in (replace(drafting, draft_max=0), drafting):
-            report = load(machine, engine, plan)
-            print(f"  {report.mtp_line}")
-            ask(engine)
-            text, done = ask(engine)
-            texts.append(text)
-            speeds.append(done.timing.decode_tok_s)
-            print(f"  {done.timing.decode_tok_s:.1f} tokens/s; {done.mtp.reason}")
+    for plan in (machine.plan, drafting):
+        report = machine.load(plan)
+        print(f"  {report.mtp_line}")
+        ask(machine.engine)
+        text, done = ask(machine.engine)
+        texts.append(text)
+        speeds.append(done.timing.decode_tok_s)
+        print(f"  {done.timing.decode_tok_s:.1f} tokens/s; {done.mtp.reason}")
     machine.saw(f"{speeds[0]:.1f} and {speeds[1]:.1f} tokens/s, {speeds[1] / speeds[0]:.2f}x")
     same = common(*texts)
     machine.saw(f"the same for {len(same)} of {len(texts[0])} characters")
@@ -410,47 +523,10 @@ def part_mtp(machine: Machine) -> None:
     assert len(same) > 80, "a near tie may fall the other way later, not at once"
 
 
-def part_many(machine: Machine) -> None:
-    with machine.engine() as engine:
-        load(machine, engine, replace(machine.plan, parallel=8))
-        ask(engine, 32)
-        began = time.monotonic()
-        one = ask(engine)[1].usage.completion_tokens / (time.monotonic() - began)
-        counts: list[int] = []
-
-        def answer(number: int) -> None:
-            counts.append(
-                ask(engine, 200, f"{QUESTION} Number {number}.")[1].usage.completion_tokens
-            )
-
-        threads = [threading.Thread(target=answer, args=(number,)) for number in range(8)]
-        began = time.monotonic()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        eight = sum(counts) / (time.monotonic() - began)
-    machine.saw(f"one {one:.1f} tokens/s, eight {eight:.1f} in all ({eight / one:.1f}x)")
-    assert len(counts) == 8
-    assert eight > 1.5 * one
-
-
-def part_fp8cache(machine: Machine) -> None:
-    room = []
-    with machine.engine() as engine:
-        for plan in (machine.plan, replace(machine.plan, kv_type="q8_0")):
-            report = load(machine, engine, plan)
-            room.append(int(said(engine, "KV cache size:").replace(",", "") or 0))
-            machine.saw(f"{plan.kv_type}: room for {room[-1]:,} tokens {' '.join(report.notes)}")
-            assert ask(engine, 40)[0]
-    assert room[1] > 1.5 * room[0]
-
-
 def part_quantised(machine: Machine) -> None:
     if machine.wrong is None:
         raise LeftOut("no --wrong checkpoint was given")
-    with machine.engine() as engine:
-        error = refused(machine, engine, replace(machine.plan, model=machine.wrong))
+    error = refused(machine, replace(machine.plan, model=machine.wrong))
     assert error is not None, "the card can compute it"
     assert error.code in {"engine_unavailable", "model_architecture"}
 
@@ -459,11 +535,11 @@ def part_cards(machine: Machine) -> None:
     if len(used_cards(detect(), 2)) < 2:
         raise LeftOut("there is one card")
     texts = []
-    with machine.engine() as engine:
-        for cards in (1, 2):
-            load(machine, engine, replace(machine.plan, tensor_parallel=cards))
-            texts.append(ask(engine)[0])
-            machine.saw(f"{cards} cards: {ask(engine)[1].timing.decode_tok_s:.1f} tokens/s")
+    for cards in (1, 2):
+        machine.load(replace(machine.plan, tensor_parallel=cards))
+        texts.append(ask(machine.engine)[0])
+        speed = ask(machine.engine)[1].timing.decode_tok_s
+        machine.saw(f"{cards} cards: {speed:.1f} tokens/s")
     assert len(common(*texts)) > 40, "the sums differ in their last bits only"
 
 
@@ -539,14 +615,21 @@ def main() -> int:
     words.add_argument("checkpoint", type=folder)
     words.add_argument("--drafter", type=folder)
     words.add_argument("--wrong", type=folder)
-    words.add_argument("--context", type=int, default=8192)
+    words.add_argument("--context", type=int, help="the model's own, if that is less", default=8192)
+    words.add_argument("--folder", type=folder, help="keep what is compiled here")
     words.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
     given = words.parse_args()
-    plan = LoadPlan(given.checkpoint, given.context, 4, 4, gpu_layers=-1, draft_max=0)
+    context = min(given.context, read_checkpoint(given.checkpoint).context_max or given.context)
+    plan = LoadPlan(given.checkpoint, context, 4, 4, gpu_layers=-1, draft_max=0, parallel=AT_ONCE)
     with tempfile.TemporaryDirectory() as made:
-        machine = Machine(EngineHome(given.home), plan, given.drafter, given.wrong, Path(made))
+        kept = given.folder or Path(made)
+        kept.mkdir(parents=True, exist_ok=True)
+        machine = Machine(EngineHome(given.home), plan, given.drafter, given.wrong, kept)
         print(f"environment: {machine.installed}")
-        outcomes = [carried_out(name, machine) for name in given.only]
+        try:
+            outcomes = [carried_out(name, machine) for name in given.only]
+        finally:
+            machine.close()
         print(f"\n{table(machine, outcomes)}")
     return int(any(it.result == "FAIL" for it in outcomes))
 

@@ -20,7 +20,7 @@ from engines.openai import faults
 from engines.remote import engine as remote
 from engines.vllm import mtp_status as vllm
 from engines.vllm.gain_book import DraftSpeeds
-from engines.vllm.log import BEFORE, stage
+from engines.vllm.log import BEFORE, Stage, stage
 from resources.translations.make.extract import templates, texts
 
 CHEAP = Costs({0: 1.0, 1: 1.05, 3: 1.1, 7: 1.3}, 0.05)
@@ -106,14 +106,17 @@ def stages() -> Iterator[str]:
     for line in (
         "non-default args: {}", "Resolved architecture: X", "Using max model len 4096",
         "Initializing a V1 LLM engine", "Starting to load model x", "Loading weights took 3",
-        "Loading drafter model", "Model loading took 3", "Dynamo bytecode transform",
+        "Loading drafter model", "Model loading took 3", "Starting torch.compile",
         "torch.compile took 3", "Available KV cache memory", "KV cache size: 3",
         "Graph capturing finished", "init engine (profile", "Starting vLLM server on",
         "Loading safetensors checkpoint shards:  50% Completed", "Capturing CUDA graphs: 50%",
+        "JIT kernel warmup (3 keys): 50%",
     ):  # fmt: skip
-        found = stage(line)
-        assert found is not None
+        found = stage(line, Stage(0.0, ""))
+        assert found.words
         yield found.words
+    kernel = stage("Building JIT module sampling; this", Stage(0.0, "")).words
+    yield kernel.replace("sampling", "7")
 
 
 def left_of(sentence: str) -> str:

@@ -62,6 +62,9 @@ class EngineInstaller:
     def install(self, name: LockName, tell: Tell, cancel: CancelToken) -> Installed:
         """Put the lock's version in use; the one before stays for `rollback`.
 
+        If its environment is whole already, only the compiled kernels for the card are fetched
+        again, except inside WSL2.
+
         Killed or cancelled at any point, what is in use is as before, and the next call goes on.
         Raises Cancelled, and AppError.
         """
@@ -72,6 +75,8 @@ class EngineInstaller:
             found = self.home.found(lock)
             if found is None:
                 found = self._made(lock, holding, tell, cancel)
+            elif lock.profile == "cuda" and not found.linux:
+                self._installing(lock, tell, cancel).fetch_kernels(holding)
             tell(Step("switch", 0.0, f"Switching to vLLM {lock.version}."))
             self.home.switch(found)
             self.home.forget_work()
@@ -144,8 +149,11 @@ class EngineInstaller:
         finding = self._check(lock).hindrance
         if finding is not None:
             raise EngineHindered(finding.what, finding.why, finding.do)
+        return self._installing(lock, tell, cancel).carry_out(holding)
+
+    def _installing(self, lock: Lock, tell: Tell, cancel: CancelToken) -> Installing:
         target = target_of(lock, self._ways.look(lock.pythons))
-        return Installing(self.home, lock, target, self._ways, tell, cancel).carry_out(holding)
+        return Installing(self.home, lock, target, self._ways, tell, cancel)
 
     @contextmanager
     def _held(self, phase: Phase, tell: Tell, cancel: CancelToken) -> Iterator[int]:

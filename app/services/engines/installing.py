@@ -93,6 +93,13 @@ class Installing:
                 self._say("try", 1.0, "vLLM works.")
                 return making.finish()
 
+    def fetch_kernels(self, holding: int) -> None:
+        """Fetch compiled kernels into the environment that is there. holding: see `alone`."""
+        with self._ways.making(
+            self._home, self._lock, self._target, holding, self._cancel
+        ) as making:
+            self._fetch_kernels(making)
+
     def _download(self) -> None:
         indexes = self._ways.indexes()
         files = (*self._lock.chosen(self._target), *self._ways.tools(self._target))

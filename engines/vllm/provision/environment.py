@@ -82,8 +82,9 @@ class Making:
 
     @property
     def folder(self) -> Path:
-        """The folder of the environment."""
-        return self.home.part(self.lock)
+        """The folder of the environment, which may be whole already."""
+        whole = self.home.found(self.lock)
+        return whole.folder if whole is not None else self.home.part(self.lock)
 
     @property
     def scratch(self) -> Path:

@@ -1,18 +1,17 @@
-"""Makes the lock of a profile anew: `python resources/vllm/make/lock.py cuda|cpu [WHEELS]`.
+"""Make the lock of a profile anew: `python resources/vllm/make/lock.py PROFILE [options]`.
 
 uv resolves the requirements for all systems and versions of Python that the profile names, without
-downloading the packages. What is written says which files, never where they lie. WHEELS: a folder
-with wheels of this lock, whose sizes need not be asked for; of the others, those that are large by
-their project's name are asked for, and the rest count as unknown (0).
+downloading the packages. A version that is locked stays as long as the recipe allows it, unless
+--upgrade is given. The lock names files, never where they lie.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import tomllib
 from itertools import product
@@ -35,13 +34,14 @@ LARGE = re.compile(
 """Projects whose files may be large."""
 
 
-def main(profile: str, wheels: Path | None) -> None:
+def main(profile: str, wheels: Path | None, *, upgrade: bool) -> None:
     recipe = MAKE / profile / "pyproject.toml"
     facts = tomllib.loads(recipe.read_text(encoding="utf-8"))
     targets = environments(facts)
     lines, files = [], {}
     before = known(profile)
-    for package in resolved(recipe)["packages"]:
+    preferred = [] if upgrade else versions(profile)
+    for package in resolved(recipe, preferred)["packages"]:
         marker = package.get("marker")
         applies = [it for it in targets if marker is None or Marker(marker).evaluate(it)]
         suiting = [it for it in package.get("wheels", []) if suits(name_of(it), targets)]
@@ -70,12 +70,17 @@ def main(profile: str, wheels: Path | None) -> None:
     print(f"{len(lines)} packages, {len(files)} files, {unknown} of unknown size")
 
 
-def resolved(recipe: Path) -> dict[str, Any]:
+def resolved(recipe: Path, preferred: list[tuple[str, str]]) -> dict[str, Any]:
+    """Resolve a recipe. preferred: projects and versions to keep where the recipe allows them."""
     facts = tomllib.loads(recipe.read_text(encoding="utf-8"))
     own = facts["tool"]["hearth"]
     oldest = min(own["pythons"], key=lambda it: int(it.split(".")[1]))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "pylock.toml"
+        # uv prefers the versions that it finds in its output file.
+        rows = [f'[[packages]]\nname = "{it}"\nversion = "{of}"\n' for it, of in preferred]
+        head = 'lock-version = "1.0"\ncreated-by = "hearth"\n'
+        out.write_text(head + "".join(rows), encoding="utf-8")
         command = [
             find_uv_bin(), "pip", "compile", str(recipe), "--universal", "--python-version", oldest,
             "--only-binary", ":all:", "--format", "pylock.toml", "--output-file", str(out),
@@ -148,6 +153,13 @@ def size_of(wheel: dict[str, Any], wheels: Path | None, before: dict[str, int]) 
     return int(answer.raise_for_status().headers["content-length"])
 
 
+def versions(profile: str) -> list[tuple[str, str]]:
+    """Return the projects of the present lock with their versions; some have two."""
+    lock = OUT / f"{profile}.txt"
+    text = lock.read_text(encoding="utf-8") if lock.exists() else ""
+    return re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)
+
+
 def known(profile: str) -> dict[str, int]:
     """Sizes that the present lock has, by hash."""
     try:
@@ -167,4 +179,16 @@ def written(made: dict[str, Any], files: dict[str, list[Any]]) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+    words = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    words.add_argument("profile", choices=sorted(it.parent.name for it in MAKE.glob("*/*.toml")))
+    words.add_argument(
+        "--wheels",
+        type=Path,
+        help="a folder with wheels of this lock, to read their sizes from; of the others, the size"
+        " is asked for where the project's name suggests a large file, else it counts as unknown",
+    )
+    words.add_argument("--upgrade", action="store_true", help="take the newest versions")
+    given = words.parse_args()
+    main(given.profile, given.wheels, upgrade=given.upgrade)

@@ -12,6 +12,8 @@ It is started as vLLM is, and its folder's behaviour.json says what it does:
 - "orphan": its worker leaves a process in a session of its own;
 - "deserts": each of its processes leaves others that have but its variables, one many of them;
 - adapters that are loaded and unloaded are written to adapters.log; "refuses": one that is not;
+- "card": its log is that of a start on a card; "line_s": how long each line of it takes;
+- "compiles": then it compiles a kernel until there is a file "compiled", and is silent meanwhile;
 - "fails": lines that it prints instead of loading, before it exits with 1;
 - when its engine dies it ends with the exit code 0, and a stream with an error in it.
 """
@@ -23,12 +25,16 @@ import json
 import os
 import signal
 import socketserver
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+from tests.engines.vllm import card_log
 
 HERE = Path(os.environ["FAKE_VLLM"])
 BEHAVIOUR: dict[str, Any] = json.loads((HERE / "behaviour.json").read_text())
@@ -46,6 +52,21 @@ def phase(name: str) -> None:
     while BEHAVIOUR.get("hold") == name:
         time.sleep(0.05)
     time.sleep(BEHAVIOUR.get("seconds", 0.0))
+
+
+def print_slowly(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, flush=True)
+        time.sleep(BEHAVIOUR.get("line_s", 0.0))
+
+
+def compile_kernel() -> None:
+    """Run what looks like a compiler and computes, again and again."""
+    compiler = HERE / "cicc"
+    compiler.symlink_to(sys.executable)
+    work = "import time\nwhile time.process_time() < 0.3: pass"
+    while not (HERE / "compiled").exists():
+        subprocess.run([compiler, "-S", "-c", work], check=True)
 
 
 def child(be: Callable[[], None]) -> int:
@@ -228,9 +249,14 @@ def main() -> None:
     say("Resolved architecture: Gemma4ForCausalLM")
     say("WARNING OSError: [Errno 24] is harmless here")
     engine = child(be_engine)
-    say("Initializing a V1 LLM engine (v0.32.0) with config: model='x'")
-    say("Starting to load model x...")
-    print("Loading safetensors checkpoint shards:  50% Completed | 1/2\r", end="", flush=True)
+    if BEHAVIOUR.get("card"):
+        print_slowly((*card_log.BEFORE_COMPILING, card_log.KERNEL))
+    else:
+        say("Initializing a V1 LLM engine (v0.32.0) with config: model='x'")
+        say("Starting to load model x...")
+        print("Loading safetensors checkpoint shards:  50% Completed | 1/2\r", end="", flush=True)
+    if BEHAVIOUR.get("compiles"):
+        compile_kernel()
     for line in BEHAVIOUR.get("fails", []):
         print(line, flush=True)
     if BEHAVIOUR.get("fails"):
@@ -238,8 +264,11 @@ def main() -> None:
         sys.exit(1)
     threading.Thread(target=watch, args=(engine,), daemon=True).start()
     phase("loading")
-    say("Loading weights took 0.03 seconds")
-    say("CPU KV cache size: 645,277 tokens, Maximum concurrency for 512 tokens")
+    if BEHAVIOUR.get("card"):
+        print_slowly(card_log.AFTER_COMPILING)
+    else:
+        say("Loading weights took 0.03 seconds")
+        say("CPU KV cache size: 645,277 tokens, Maximum concurrency for 512 tokens")
     server: socketserver.BaseServer
     if "--uds" in words:
         server = OnSocket(words[words.index("--uds") + 1], Handler)

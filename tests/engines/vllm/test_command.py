@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+
+import pytest
 
 from app.documents.limits import Limits
+from engines.hardware.values import Cpu, Hardware, Memory
 from engines.models.checkpoint import read_checkpoint
-from engines.types import Adapter, LoadPlan
+from engines.types import LoadPlan
 from engines.vllm.command import WorkerCommand, WorkerPlace, command
-from engines.vllm.places import make_place
+from engines.vllm.memory import compile_jobs
 from engines.vllm.provision.home import Installed
-from engines.vllm.speculation import SpeculativeConfig, speculation
+from engines.vllm.scratch import driver_library, link_driver, make_scratch
+from engines.vllm.speculation import SpeculativeConfig
 from tests.engines.vllm.faked import PLAN, TARGET
 
 OUTSIDE = {
@@ -31,6 +39,8 @@ def made(
     drafts: SpeculativeConfig | None = None,
     share: float | None = 0.8,
     cards: tuple[int, ...] = (),
+    jobs: int = 1,
+    outside: Mapping[str, str] = MappingProxyType(OUTSIDE),
 ) -> WorkerCommand:
     installed = Installed("0.33.0", profile, Path("/env"))  # type: ignore[arg-type]
     place = place or WorkerPlace(Path("/data"), Path("/data/run/x"), Path("/data/run/x/w.sock"))
@@ -43,7 +53,8 @@ def made(
         drafts=drafts,
         share=share,
         card_numbers=cards,
-        outside=OUTSIDE,
+        outside=outside,
+        jobs=jobs,
     )
 
 
@@ -100,93 +111,80 @@ def test_the_environment_is_its_own() -> None:
     assert not {"PYTHONPATH", "LD_LIBRARY_PATH", "HF_TOKEN"} & {*environment}
     assert environment["VLLM_NO_USAGE_STATS"] == environment["HF_HUB_OFFLINE"] == "1"
     assert environment["VLLM_HOST_IP"] == "127.0.0.1"
-    places = [value for name, value in environment.items() if name.endswith(("_ROOT", "_DIR"))]
-    assert places
-    assert all(value.startswith("/data/") for value in places)
 
 
-def test_keys_and_values_in_fewer_bits() -> None:
-    told = made(replace(PLAN, kv_type="q8_0"))
-    assert after(told.words, "--kv-cache-dtype") == "fp8"
-    assert "8 bits" in told.notes[0]
-    on_cpu = made(replace(PLAN, kv_type="q4_0"), "cpu")
-    assert "--kv-cache-dtype" not in on_cpu.words
-    assert "16 bits" in on_cpu.notes[0]
-
-
-def test_drafts() -> None:
-    told = made(drafts=SpeculativeConfig("drafter", 3, Path("/assistant")))
-    assert json.loads(after(told.words, "--speculative-config")) == {
-        "method": "mtp",
-        "num_speculative_tokens": 3,
-        "model": "/assistant",
+def test_all_that_is_compiled_stays_for_the_next_start() -> None:
+    """The scratch folder, which is that for temporary files, goes with the worker."""
+    environment = made().environment
+    ends = ("_ROOT", "_DIR", "_HOME", "_CACHE", "_BASE", "CACHE_PATH")
+    caches = {
+        name: value
+        for name, value in environment.items()
+        if name.endswith(ends) and name not in {"CUDA_HOME", "VLLM_RPC_BASE_PATH"}
     }
-    assert after(told.words, "--per-request-spec-decode-metrics") == "summary"
+    assert caches.keys() >= {
+        "VLLM_CACHE_ROOT",
+        "TRITON_CACHE_DIR",
+        "TORCHINDUCTOR_CACHE_DIR",
+        "FLASHINFER_WORKSPACE_BASE",
+        "CUDA_CACHE_PATH",
+        "FLASH_ATTENTION_CUTE_DSL_CACHE_DIR",
+        "CUTE_DSL_CACHE_DIR",
+        "DG_JIT_CACHE_DIR",
+        "TILELANG_CACHE_DIR",
+        "HUMMING_CACHE_DIR",
+        "QUACK_CACHE_DIR",
+        "TVM_FFI_CACHE_DIR",
+    }
+    assert all(value.startswith("/data/caches/") for value in caches.values())
+    assert len(set(caches.values())) == len(caches), "none writes among another's files"
+    assert environment["FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED"] == "1", "it is off by itself"
+    assert environment["TMPDIR"].startswith("/data/run/")
 
 
-def test_the_text_drafts_without_another_model() -> None:
-    told = made(drafts=speculation(read_checkpoint(TARGET), None, 4, lookup=True))
-    assert after(told.words, "--speculative-config") == (
-        '{"method": "ngram", "num_speculative_tokens": 4,'
-        ' "prompt_lookup_min": 3, "prompt_lookup_max": 5}'
-    )
+def test_kernels_are_compiled_by_as_many_processes_as_there_is_memory_for() -> None:
+    assert made().environment["MAX_JOBS"] == "1"
+    assert made(jobs=6).environment["MAX_JOBS"] == "6"
+    assert made(jobs=6, outside=OUTSIDE | {"MAX_JOBS": "2"}).environment["MAX_JOBS"] == "2"
+    cpu = Cpu("made up", 16, 32, 32, 16, 16)
+
+    def jobs(free_gib: int, *, away: bool = False) -> int:
+        memory = Memory(64 << 30, free_gib << 30)
+        return compile_jobs(Hardware("Linux", cpu, memory), away=away)
+
+    assert (jobs(1), jobs(8), jobs(60), jobs(500)) == (1, 2, 15, 32)
+    assert jobs(16, away=True) == 2
 
 
-def test_several_cards_and_computers() -> None:
-    told = made(replace(PLAN, tensor_parallel=2, nodes=2), cards=(1, 3))
-    assert after(told.words, "--tensor-parallel-size") == "2"
-    assert after(told.words, "--pipeline-parallel-size") == "2"
-    assert after(told.words, "--distributed-executor-backend") == "ray"
-    assert told.environment["CUDA_VISIBLE_DEVICES"] == "1,3"
-    assert told.environment["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID", "as the driver counts them"
-    assert "VLLM_HOST_IP" not in told.environment, "the others have to find it"
+@pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only")
+def test_kernels_can_be_linked_with_the_driver_s_library(tmp_path: Path) -> None:
+    """The driver has no libcuda.so, only the file that programs load."""
+    driver = tmp_path / "driver" / "libcuda.so.1"
+    driver.parent.mkdir()
+    source = tmp_path / "driver.c"
+    source.write_text("int cuInit(unsigned flags) { return 0; }\n")
+    build(driver, source, "-Wl,-soname,libcuda.so.1")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    link_driver(scratch, driver)
+    place = WorkerPlace(tmp_path, scratch, scratch / "w.sock")
+    kernel = tmp_path / "kernel.c"
+    kernel.write_text("int cuInit(unsigned flags);\nint start(void) { return cuInit(0); }\n")
+    library = tmp_path / "kernel.so"
+    environment = made(place=place).environment
+    build(library, kernel, "-Wl,--no-undefined", "-lcuda", library_path=environment["LIBRARY_PATH"])
+    assert b"libcuda.so.1\0" in library.read_bytes(), "what is loaded is the driver's"
 
 
-def test_adapters(tmp_path: Path) -> None:
-    (tmp_path / "adapter_config.json").write_text(json.dumps({"r": 24}))
-    told = made(replace(PLAN, adapters=(Adapter("law", tmp_path), Adapter("art", Path("/art")))))
-    at = told.words.index("--lora-modules")
-    assert told.words[at + 1 : at + 3] == (f"law={tmp_path}", "art=/art")
-    assert after(told.words, "--max-lora-rank") == "32"
-    assert after(told.words, "--max-loras") == "2"
+@pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only")
+def test_without_a_driver_there_is_nothing_to_link(tmp_path: Path) -> None:
+    link_driver(tmp_path, None)
+    assert not list(tmp_path.iterdir())
+    made_folder, _ = make_scratch(tmp_path / "engine")
+    assert (made_folder / "libcuda.so").exists() == (driver_library() is not None)
 
 
-def test_adapters_come_and_go_at_a_socket_alone(tmp_path: Path) -> None:
-    """At a port, vLLM opens an address for them that asks for no key."""
-    variable = "VLLM_ALLOW_RUNTIME_LORA_UPDATING"
-    plan = replace(PLAN, adapters=(Adapter("law", tmp_path),))
-    assert made(plan).environment[variable] == "1"
-    port = WorkerPlace(Path("/data"), Path("/data/run/x"), port=20001, key="x")
-    assert variable not in made(plan, place=port).environment
-    assert variable not in made().environment
-
-
-def test_weights_in_ram_tokens_at_once_and_no_prefix_cache() -> None:
-    plan = replace(PLAN, offload_bytes=4_000_000_000, batched=4096, prefix_cache=False)
-    words = made(plan).words
-    assert after(words, "--cpu-offload-gb") == "3.73", "GiB, for each card"
-    assert after(words, "--max-num-batched-tokens") == "4096"
-    assert "--no-enable-prefix-caching" in words
-    cpu = made(plan, "cpu", share=None).words
-    assert "--no-enable-prefix-caching" in cpu
-    assert not {"--cpu-offload-gb", "--max-num-batched-tokens"} & set(cpu)
-
-
-def test_on_the_processor() -> None:
-    told = made(PLAN, "cpu", share=None)
-    assert "--enforce-eager" in told.words
-    assert "--no-enable-chunked-prefill" in told.words
-    assert "--no-enable-chunked-prefill" not in made().words
-    assert after(told.words, "--dtype") == "float32"
-    assert told.environment["VLLM_CPU_KVCACHE_SPACE"] == "1"
-    assert "--gpu-memory-utilization" not in told.words
-
-
-def test_a_place_is_private_and_new(tmp_path: Path) -> None:
-    one, other = make_place(tmp_path / "x"), make_place(tmp_path / "x")
-    assert one.scratch != other.scratch
-    for place in (one, other):
-        assert place.scratch.stat().st_mode & 0o777 == 0o700
-        assert place.socket is not None
-        assert len(str(place.socket)) <= 107
-        place.scratch.rmdir()
+def build(out: Path, source: Path, *words: str, library_path: str = "") -> None:
+    """Build a shared library. library_path: where the linker looks, too."""
+    command = ["cc", "-shared", "-fPIC", str(source), *words, "-o", str(out)]
+    subprocess.run(command, env=os.environ | {"LIBRARY_PATH": library_path}, check=True)

@@ -349,8 +349,130 @@ def test_a_crash_and_its_like() -> None:
     line = "(Worker pid=3) ERROR 11-21 [w.py:1] RuntimeError: index 7 is out"
     said = crash_failure([line], AROUND)
     assert said.why == "It says: index 7 is out."
-    assert "10 minutes" in stalled("gemma", 600).why
+    assert "10 minutes" in stalled("gemma", 600, computes=False).why
+    assert "120 minutes" in stalled("gemma", 7200, computes=True).why
     assert "3 times" in gave_up(3).why
+
+
+NINJA = (
+    "(EngineCore pid=2) ERROR 11-27 [core.py:9] RuntimeError: Ninja build failed. Ninja output:\n"
+    "(EngineCore pid=2) ERROR 11-27 [core.py:9] ninja: Entering directory `/c/sampling'\n"
+    "(EngineCore pid=2) ERROR 11-27 [core.py:9] FAILED: [code={code}] sampling.cuda.o\n"
+    "(EngineCore pid=2) ERROR 11-27 [core.py:9] /env/cuda/bin/nvcc -DERROR -c sampling.cu\n"
+    "(EngineCore pid=2) ERROR 11-27 [core.py:9] {said}\n"
+    "(EngineCore pid=2) ERROR 11-27 [core.py:9] ninja: build stopped: subcommand failed."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "kind", "words"),
+    [
+        # what the compiler says, the error's code, the action's kind, words of the error; all seen
+        # but the fifth and the last three
+        (
+            "sampling.cuh:20:10: fatal error: curand.h: No such file or directory",
+            "engine_unavailable",
+            "install",
+            ("failed: curand.h: No such file", "install it again"),
+        ),
+        (
+            (
+                'sampling.cu(3): error: no instance of function template "f" matches the type\n'
+                '1 error detected in the compilation of "sampling.cu".'
+            ),
+            "engine_unavailable",
+            "install",
+            ("no instance of function template", "install it again"),
+        ),
+        (
+            (
+                'cuda_toolkit.h:41:8: error: #error "CUDA compiler and CUDA toolkit headers are'
+                ' incompatible, please check your include paths"'
+            ),
+            "engine_unavailable",
+            "install",
+            ("headers are incompatible", "Update vLLM"),
+        ),
+        (
+            "nvcc fatal   : Unsupported gpu architecture 'compute_130a'",
+            "engine_unavailable",
+            "install",
+            ("compute_130a", "Update vLLM"),
+        ),
+        (
+            (
+                "host_config.h:143:2: error: #error -- unsupported GNU version! gcc versions later"
+                " than 15 are not supported! The nvcc flag can be used"
+            ),
+            "engine_unavailable",
+            "install",
+            ("later than 15", "g++-14"),
+        ),
+        (
+            (
+                "/usr/bin/ld: cannot find -lcuda: No such file or directory\n"
+                "collect2: error: ld returned 1 exit status"
+            ),
+            "engine_unavailable",
+            "install",
+            ("libcuda.so.1", "NVIDIA driver"),
+        ),
+        (
+            (
+                "/usr/bin/ld: cannot find -lcudart: No such file or directory\n"
+                "collect2: error: ld returned 1 exit status"
+            ),
+            "engine_unavailable",
+            "install",
+            ("cannot find -lcudart", "install it again"),
+        ),
+        ("Killed", "memory", "free_memory", ("memory ran out", "Close other programs")),
+        (
+            "virtual memory exhausted: Cannot allocate memory",
+            "memory",
+            "free_memory",
+            ("memory ran out", "Close other programs"),
+        ),
+        (
+            "g++: fatal error: Killed signal terminated program cc1plus",
+            "memory",
+            "free_memory",
+            ("memory ran out", "MAX_JOBS=1"),
+        ),
+        (
+            "nvcc error   : 'cicc' died due to signal 9 (Kill signal)",
+            "memory",
+            "free_memory",
+            ("memory ran out", "Close other programs"),
+        ),
+        (
+            "fatal error: error writing to /tmp/x.s: No space left on device",
+            "engine_failed",
+            None,
+            ("is full", "Free some space"),
+        ),
+    ],
+)
+def test_why_a_kernel_was_not_compiled(
+    said: str, code: str, kind: str | None, words: tuple[str, ...]
+) -> None:
+    lines = NINJA.format(
+        code=1, said=said.replace("\n", "\n(EngineCore pid=2) ERROR ")
+    ).splitlines()
+    for error in (
+        start_failure([HARMLESS, *lines, GENERAL], AROUND),
+        crash_failure([HARMLESS, *lines, GENERAL], AROUND),
+    ):
+        assert error.code == code
+        assert (error.action.kind if error.action else None) == kind
+        for word in words:
+            assert word in f"{error.what} {error.why} {error.do} {error.terminal}"
+
+
+def test_a_compiler_that_says_nothing_is_named() -> None:
+    error = start_failure([*NINJA.format(code=2, said="").splitlines(), GENERAL], AROUND)
+    assert "Compiling it failed" in error.why
+    assert "hearth engines install vllm" in error.terminal
 
 
 @pytest.mark.parametrize(

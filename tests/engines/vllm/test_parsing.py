@@ -9,15 +9,7 @@ import pytest
 
 from engines.vllm.parsing import Parsing, parsing_of
 from tests.engines.vllm.faked import TARGET
-
-
-def model(folder: Path, template: str, special: str = "", plain: str = "") -> Path:
-    """A checkpoint of which only the template and the added tokens are read."""
-    tokens = [{"content": it, "special": True} for it in special.split()]
-    tokens += [{"content": it, "special": False} for it in plain.split()]
-    (folder / "tokenizer.json").write_text(json.dumps({"added_tokens": tokens}))
-    (folder / "chat_template.jinja").write_text(template)
-    return folder
+from tests.engines.vllm.flags import model
 
 
 def test_gemma_s_channels_and_calls_are_read_by_vllm() -> None:

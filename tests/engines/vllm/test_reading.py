@@ -8,8 +8,9 @@ import pytest
 
 from engines.vllm import mtp_status as truth
 from engines.vllm.gain_book import DraftSpeeds, GainBook
-from engines.vllm.log import stage
+from engines.vllm.log import BEFORE, Stage, stage
 from engines.vllm.metrics import DraftCounts, read_metrics
+from tests.engines.vllm.card_log import CARD_START
 
 METRICS = """\
 # HELP vllm:num_requests_running Number of requests
@@ -44,26 +45,80 @@ def test_without_drafts_there_are_none() -> None:
     assert read_metrics("").running == 0
 
 
+BEGUN = Stage(0.02, BEFORE)
+
+
 @pytest.mark.parametrize(
     ("line", "share", "words"),
     [
-        ("(APIServer pid=1) INFO non-default args: {}", 0.05, "the model"),
-        ("(EngineCore pid=1) INFO Initializing a V1 LLM engine (v0.32.0) with", 0.30, "Starting"),
-        ("Loading safetensors checkpoint shards:  50% Completed | 1/2", 0.58, "50 %"),
-        ("(EngineCore pid=1) INFO GPU KV cache size: 1,234 tokens, Maximum", 0.78, "Warming"),
-        ("Capturing CUDA graphs (mixed prefill-decode, PIECEWISE):  25%|##", 0.82, "25 %"),
+        ("(APIServer pid=1) INFO non-default args: {}", 0.17, "the model"),
+        ("(EngineCore pid=1) INFO Initializing a V1 LLM engine (v0.32.0) with", 0.41, "Starting"),
+        ("(EngineCore pid=1) INFO Loading model from scratch...", 0.42, "weights"),
+        ("(EngineCore pid=1) INFO Starting to load model x...", 0.42, "weights"),
+        ("Loading safetensors checkpoint shards:  50% Completed | 1/2", 0.44, "50 %"),
+        ("(EngineCore pid=1) INFO GPU KV cache size: 1,234 tokens, Maximum", 0.90, "Warming"),
+        ("Capturing CUDA graphs (mixed prefill-decode, PIECEWISE):  20%|##", 0.75, "20 %"),
         ("INFO:     Application startup complete.", 0.99, "ready"),
     ],
 )
 def test_stages(line: str, share: float, words: str) -> None:
-    found = stage(line)
-    assert found is not None
+    found = stage(line, BEGUN)
     assert found.share == pytest.approx(share)
     assert words in found.words
 
 
-def test_other_lines_are_no_stage() -> None:
-    assert stage("(APIServer pid=1) INFO Route: /health, Methods: GET") is None
+def test_other_lines_tell_no_stage() -> None:
+    assert stage("(APIServer pid=1) INFO Route: /health, Methods: GET", BEGUN) == BEGUN
+
+
+def test_the_stages_of_a_card_come_in_its_order() -> None:
+    now, seen = BEGUN, [BEGUN]
+    for line in CARD_START:
+        now = stage(line, now)
+        if now != seen[-1]:
+            seen.append(now)
+    shares = [it.share for it in seen]
+    assert shares == sorted(shares)
+    words = [it.words.partition(":")[0] for it in seen]
+    assert [it for at, it in enumerate(words) if it != words[at - 1]] == [
+        BEFORE,
+        "Checking the model",
+        "Starting the engine’s processes",
+        "Starting the engine",
+        "Loading the weights",
+        "Measuring memory",
+        "Compiling for this card",
+        "Measuring memory",
+        "Compiling for this card",
+        "Capturing CUDA graphs",
+        "Measuring memory",
+        "Warming up",
+        "Compiling for this card",
+        "Warming up",
+        "Capturing CUDA graphs",
+        "Warming up",
+        "Nearly ready",
+    ]
+
+
+def test_the_log_tells_which_kernel_is_compiled() -> None:
+    now = Stage(0.72, "Measuring memory")
+    line = (
+        "2026-11-27 01:02:03,456 - INFO - core.py:594 - flashinfer.jit: Building JIT module {};"
+        " this can take several minutes on first use."
+    )
+    assert stage(line.format("sampling"), now) == Stage(0.72, "Compiling for this card: sampling")
+    assert len(stage(line.format("x" * 200), now).words) < 80
+    bar = "JIT kernel warmup (12 compile keys):  25%|##5       | 1/4 [00:01<00:03]"
+    assert stage(bar, now) == Stage(0.72, "Compiling for this card: 25 %")
+
+
+def test_a_bar_of_another_kind_of_graphs_begins_anew_but_not_the_start() -> None:
+    bar = "Capturing CUDA graphs (FULL):  {}%|#"
+    now = stage(bar.format(100), BEGUN)
+    assert now.share == pytest.approx(0.87)
+    again = stage(bar.format(10), now)
+    assert (again.share, again.words) == (now.share, "Capturing CUDA graphs: 10 %")
 
 
 def test_a_gain_needs_both_ways(tmp_path: Path) -> None:

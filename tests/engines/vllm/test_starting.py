@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +14,13 @@ import pytest
 
 from app.net.server_client import socket_client
 from engines.cancel import CancelToken
-from engines.errors import Cancelled
+from engines.errors import Cancelled, EngineFailed
 from engines.hardware.values import Gpu, Hardware
 from engines.types import EngineStatus
 from engines.vllm import engine as vllm_engine
 from engines.vllm import worker
 from engines.vllm.engine import VllmEngine
+from engines.vllm.hanging import Silence, StartWatch
 from tests.engines.vllm.faked import (
     MACHINE,
     PLAN,
@@ -51,6 +53,10 @@ def engine(fake: Path, tmp_path: Path) -> Iterator[VllmEngine]:
     engine.close()
 
 
+SILENT_S = 8.0
+"""The limit of a start's silence where it compiles; on a busy machine its share is small."""
+
+
 class Starting:
     """A load on a thread, which is ended by its user."""
 
@@ -66,6 +72,12 @@ class Starting:
         self._thread.join(60)
         assert not self._thread.is_alive()
         assert len(self._ended) == 1
+
+    def finish(self) -> None:
+        """Wait until the load is done."""
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+        assert not self._ended
 
     def _run(self) -> None:
         try:
@@ -97,6 +109,85 @@ def test_it_says_what_it_does_before_and_after_its_first_words(
     assert status.log
     starting.end()
     assert engine.status() == EngineStatus("stopped", log=engine.status().log)
+
+
+def test_compiling_without_a_word_is_a_stage_and_no_silence(fake: Path, tmp_path: Path) -> None:
+    engine = make_engine(make_fake(fake, card=True, compiles=True), tmp_path / "engine", SILENT_S)
+    shares: list[float] = []
+    loads = threading.Thread(target=engine.load, args=(PLAN, shares.append, CancelToken()))
+    loads.start()
+    try:
+        until(lambda: engine.status().words == "Compiling for this card: sampling")
+        began = time.monotonic()
+        until(lambda: time.monotonic() - began > 1.2 * SILENT_S)
+        assert engine.status().words == "Compiling for this card: sampling"
+        (fake / "compiled").touch()
+        loads.join(60)
+        assert engine.status().state == "ready"
+        assert shares == sorted(shares)
+    finally:
+        engine.close()
+        loads.join(60)
+
+
+def test_a_compiler_shows_where_the_log_names_no_kernel(fake: Path, engine: VllmEngine) -> None:
+    behave(fake, compiles=True)
+    starting = Starting(engine)
+    until(lambda: engine.status().words == "Compiling for this card")
+    (fake / "compiled").touch()
+    until(lambda: engine.status().state == "ready")
+    starting.finish()
+
+
+def test_a_start_that_hangs_behind_compiling_ends(fake: Path, tmp_path: Path) -> None:
+    made = make_fake(fake, card=True, compiles=True, hold="loading")
+    engine = make_engine(made, tmp_path / "engine", silent_s=1.0)
+    (fake / "compiled").touch()
+    with pytest.raises(EngineFailed, match="neither said nor computed"):
+        load(engine)
+    assert engine.status().state == "stopped"
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_start_is_silent_when_it_neither_says_nor_computes_anything() -> None:
+    clock = Clock()
+    watch = StartWatch(600.0, clock)
+    for seconds in range(0, 3600, 60):
+        clock.now = 100.0 + seconds
+        assert watch.look(heard=100.0, computed=seconds * 0.5) is None, "it computes"
+    for _ in range(10):
+        clock.now += 60.0
+        assert watch.look(heard=100.0, computed=1800.0) is None
+    clock.now += 60.0
+    assert watch.look(heard=clock.now, computed=1801.0) is None, "it has just said something"
+    clock.now += 601.0
+    # What only waits looks around now and then.
+    assert watch.look(heard=clock.now - 601.0, computed=1804.0) == Silence(601.0, computes=False)
+
+
+def test_a_process_that_takes_its_time_along_is_no_silence() -> None:
+    clock = Clock()
+    watch = StartWatch(600.0, clock)
+    for computed in (500.0, 20.0, 30.0, 40.0):
+        clock.now += 400.0
+        assert watch.look(heard=0.0, computed=computed) is None
+
+
+def test_one_that_waits_in_a_loop_ends_at_last() -> None:
+    clock = Clock()
+    watch = StartWatch(600.0, clock)
+    while (silence := watch.look(heard=100.0, computed=clock.now)) is None:
+        clock.now += 60.0
+    assert silence.computes
+    assert 7200 < silence.seconds < 7400
 
 
 def test_the_window_comes_before_all_of_the_worker(engine: VllmEngine) -> None:

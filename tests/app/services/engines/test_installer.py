@@ -33,7 +33,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.vllm.provision.home import Installed
 from engines.vllm.provision.lock import Lock
-from engines.vllm.provision.preflight import SystemInfo
+from engines.vllm.provision.preflight import NvidiaCard, SystemInfo
 from engines.vllm.provision.windows import Wsl2
 from tests.hub.contents import Bytes
 from tests.support.engine_making import HERE, PYTHON, care_of
@@ -142,6 +142,22 @@ def test_what_is_there_is_not_made_again_and_costs_nothing(making: Making) -> No
     making.index.requests.clear()
     assert making.install() == first
     assert not making.index.requests
+
+
+def test_a_second_installation_fetches_kernels_for_the_card_again(making: Making) -> None:
+    card = NvidiaCard("A card", (9, 0), 80 << 30, 79 << 30)
+    making.facts = replace(
+        HERE, driver="580.1", cuda=(13, 0), cards=(card,), compiler="gcc", headers=True
+    )
+    making.lock = replace(making.lock, profile="cuda")
+    first = making.install()
+    fetched = first.folder / "kernels"
+    assert fetched.read_text().split() == ["fetched"]
+    assert making.install() == first
+    assert fetched.read_text().split() == ["fetched", "fetched"]
+    making.offline = True
+    making.install()
+    assert fetched.read_text().split() == ["fetched", "fetched"]
 
 
 def test_a_build_under_another_name_is_vllm(making: Making) -> None:

@@ -83,6 +83,19 @@ def test_ray_comes_with_the_lock_that_is_named_after_it() -> None:
     assert (with_ray.profile, with_ray.version) == ("cuda", plain.version)
 
 
+@pytest.mark.parametrize("name", [it for it in get_args(LockName) if not it.startswith("cpu")])
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_cuda_s_compiler_suits_the_headers_that_it_reads(name: LockName, machine: str) -> None:
+    """Where they are of two minor versions, no kernel can be compiled."""
+    lock = read_lock(LOCKS, name)
+    for python in lock.pythons:
+        chosen = lock.chosen(TargetSystem(machine, (2, 34), python))
+        minors = {it.project: ".".join(it.name.split("-")[1].split(".")[:2]) for it in chosen}
+        parts = ("nvcc", "crt", "runtime", "nvrtc", "cupti")
+        found = {it: minors[f"nvidia-cuda-{it}"] for it in parts} | {"nvvm": minors["nvidia-nvvm"]}
+        assert len(set(found.values())) == 1, found
+
+
 def test_a_lock_for_processors_holds_only_what_the_public_index_has() -> None:
     """A local version, such as torch's "+cpu", is in an index of its makers' alone."""
     plain = read_lock(LOCKS, "cpu-plain")
