@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
+from app.server import overflow
 from app.server.chat import (
     MOST_LIKELY,
     AllowedTools,
@@ -460,6 +461,10 @@ class ResponseWriter:
         """Yield the end of a stream that an error has ended."""
         self._response["status"] = "failed"
         self._response["error"] = {"code": code, "message": text}
+        if code == overflow.CODE:
+            # OpenAI sends this event before the last. Some clients read the one, some the other.
+            its = {"code": code, "message": text, "param": "input"}
+            yield self._event("error", **its, error={"type": "invalid_request_error", **its})
         yield self._event("response.failed", response={**self._response, "output": self._output})
 
     def whole(self) -> dict[str, Any]:
