@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import copy
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any, Final
+
+from tests.support.made_media import two_colours, wav, written
 
 _TOOL: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
 _CALL: Final = {
     "id": "call_1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'},
 }  # fmt: skip
 _SCHEMA: Final = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 2}}}
+
+_PICTURE: Final = b64encode(written(two_colours(), "PNG")).decode()
+_SOUND: Final = b64encode(wav(0.2)).decode()
 
 BODIES: Final[dict[str, dict[str, Any]]] = {
     "/v1/chat/completions": {
@@ -60,8 +66,8 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "model": "starter",
         "messages": [
             {"role": "user", "content": [
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
-                {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}},
+                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{_PICTURE}"}},
+                {"type": "input_audio", "input_audio": {"data": _SOUND, "format": "wav"}},
                 {"type": "file", "file": {"filename": "a.txt", "file_data": "QQ=="}},
                 {"type": "refusal", "refusal": "No."},
             ]},
@@ -148,7 +154,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "max_tokens": 1,
         "messages": [{"role": "user", "content": [
             {"type": "image", "source": {"type": "base64", "media_type": "image/png",
-                                         "data": "AAAA"}},
+                                         "data": _PICTURE}},
             {"type": "document", "title": "a", "source": {"type": "text", "data": "b"}},
             {"type": "document", "source": {"type": "content", "content": [
                 {"type": "text", "text": "c"}]}}]}],
@@ -186,8 +192,8 @@ def deep(depth: int) -> list[Any]:
 
 
 VALUES: Final[tuple[Any, ...]] = (
-    None, True, "", "\0", "x" * 600, 0, -1, 1.5, 10**30, 1e308, [], [None], [[]], [{}], {},
-    {"type": None}, {"type": {}}, {"type": "no_such_thing"}, deep(40),
+    None, True, "", "x" * 600, -1, 1.5, 10**30, [], [None], [{}], {}, {"type": {}},
+    {"type": "no_such_thing"}, deep(40),
 )  # fmt: skip
 """What a field may hold instead."""
 
