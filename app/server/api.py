@@ -139,11 +139,14 @@ def error_response(path: str, status: int, code: str, text: str, field: str = ""
 class Api:
     """Answers requests. app: what a server serves; its end ends all answers.
 
-    uploads: reads what comes with requests. metrics: what is told of the engines, as text.
+    uploads: reads what comes with requests. metrics: Writes the figures of these models, or all.
     """
 
     def __init__(
-        self, service: ApiService, uploads: Uploads, metrics: Callable[[], str] = str
+        self,
+        service: ApiService,
+        uploads: Uploads,
+        metrics: Callable[[frozenset[str] | None], str] = lambda _: "",
     ) -> None:
         self._service = service
         self._uploads = uploads
@@ -205,8 +208,11 @@ class Api:
     async def _here(self, _request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
-    async def _tell_metrics(self, _request: Request) -> Response:
-        text = await self._worked(_request, lambda _cancel: self._metrics())
+    async def _tell_metrics(self, request: Request) -> Response:
+        access = access_of(request)
+        text = await self._worked(
+            request, lambda _cancel: self._metrics(self._service.public_names(access))
+        )
         return PlainTextResponse(text, headers={"content-type": CONTENT_TYPE})
 
     async def _list_models(self, request: Request) -> Response:
