@@ -13,8 +13,9 @@
           +-- NotAChatModel      model_not_chat        a drafter, projector or embedding model
           +-- NotEnoughMemory    memory                the plan needs more than is free
           +-- ContextTooLarge    context               more tokens than the model was trained for
-          +-- MessageTooLong     message_too_long      the last message alone exceeds the context
-          +-- ContextFull        context_full          the conversation does not fit as a whole
+          +-- TooManyTokens                            a prompt that does not fit the context
+          |    +-- MessageTooLong  message_too_long    the last message alone exceeds it
+          |    +-- ContextFull     context_full        the conversation does not fit as a whole
           +-- TemplateFailed     template              the chat template cannot be used
           |    +-- TemplateRefused                     it raises an error for these messages
           +-- GrammarInvalid     grammar               the answer's grammar cannot be read
@@ -158,11 +159,39 @@ class ContextTooLarge(EngineError):
     code = "context"
 
 
-class MessageTooLong(EngineError):
+class TooManyTokens(EngineError):
+    """A prompt that does not fit the model's context.
+
+    tokens: Of the prompt; None where they are not known. context: The model's, likewise.
+    kept: How many of those are reserved for the answer. counted: False where the prompt has at
+    least so many tokens.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        why: str,
+        do: str,
+        action: Action | None = None,
+        *,
+        tokens: int | None = None,
+        context: int | None = None,
+        kept: int = 0,
+        counted: bool = True,
+        terminal: str = "",
+    ) -> None:
+        super().__init__(what, why, do, action, terminal=terminal)
+        self.tokens = tokens
+        self.context = context
+        self.kept = kept
+        self.counted = counted
+
+
+class MessageTooLong(TooManyTokens):
     code = "message_too_long"
 
 
-class ContextFull(EngineError):
+class ContextFull(TooManyTokens):
     code = "context_full"
 
 

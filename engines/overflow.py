@@ -20,6 +20,10 @@ def full(tokens: int, kept: int, context: int, *, counted: bool = True) -> Conte
         f" of which {kept:,} are reserved for the answer.",
         "Shorten the message, choose a larger context, or let the oldest messages be "
         "left out or summarised.",
+        tokens=tokens,
+        context=context,
+        kept=kept,
+        counted=counted,
     )
 
 
@@ -35,6 +39,9 @@ def too_long(tokens: int, pinned: int, context: int, *, counted: bool = True) ->
             f"They take {pinned:,} of the {context:,} tokens that the context has, and always"
             " stay in it.",
             "Unpin some of them, or choose a larger context.",
+            tokens=tokens,
+            context=context,
+            counted=counted,
         )
     return MessageTooLong(
         "This message is too long for the model.",
@@ -43,6 +50,9 @@ def too_long(tokens: int, pinned: int, context: int, *, counted: bool = True) ->
         else f"With the system prompt it takes at least {tokens:,} tokens, and the context has"
         f" {context:,}.",
         "Shorten it, or load the model with a larger context.",
+        tokens=tokens,
+        context=context,
+        counted=counted,
     )
 
 
@@ -57,4 +67,7 @@ def prompt_too_long(tokens: int, context: int, *, counted: bool = True) -> Messa
         if counted
         else f"It takes at least {tokens:,} tokens, and the context has {context:,}.",
         "Shorten the prompt, or choose a larger context.",
+        tokens=tokens,
+        context=context,
+        counted=counted,
     )

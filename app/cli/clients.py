@@ -11,7 +11,7 @@ from app.cli.arguments import count, positive
 from app.cli.command import Command
 from app.cli.output import Output, table
 from app.core.errors import NoKeyring
-from app.core.network.clients import ApiClient, ApiUse
+from app.core.network.clients import ApiClient, ApiUse, shown_name
 
 if TYPE_CHECKING:
     from app.services.api_keys import ServerToken
@@ -43,20 +43,31 @@ def manage_clients(app: App, args: argparse.Namespace, out: Output) -> int:
         uses = keys.uses(args.limit)
         out.value([asdict(it) for it in uses], lambda: uses_table(uses) or "Nobody has asked.")
     else:
-        _show_token(keys.renew() if args.new else keys.token(), out)
+        _show_token(keys.renew() if args.new else keys.token(), out, new=args.new)
     return 0
 
 
-def _show_token(token: ServerToken, out: Output) -> None:
-    """Show the server's token. Raises NoKeyring: a command's memory ends with it."""
-    if token.status.place == "memory":
+def _show_token(token: ServerToken, out: Output, *, new: bool) -> None:
+    """Show the server's token. Raises NoKeyring for one that ends with this command.
+
+    new: It was asked for, so that its user can keep it where there is no keyring.
+    """
+    kept = token.status.place != "memory"
+    if not kept and not new:
         raise NoKeyring(
             "There is no token to show.",
-            "This system has no keyring, so each start of the server makes a token, and shows it.",
-            "Install a keyring such as GNOME Keyring or KWallet, or set HEARTH_API_TOKEN in the "
-            "environment.",
+            "This system has no keyring, so each start of `hearth serve` makes a token, and prints "
+            "it.",
+            "Take the one that it has printed. For one that stays, save what `hearth clients token "
+            "--new` prints in a file that only you can read, and start `hearth serve --token-file "
+            "FILE`; or set HEARTH_API_TOKEN in the environment.",
         )
-    if token.status.warning:
+    if not kept:
+        out.note(
+            "This system has no keyring, so this token is kept nowhere. Save it in a file that "
+            "only you can read, and start `hearth serve --token-file FILE`."
+        )
+    elif token.status.warning:
         out.note(token.status.warning)
     out.value(
         {"token": token.secret.reveal(), "token_place": token.status.place}, token.secret.reveal
@@ -72,7 +83,7 @@ def _use_row(use: ApiUse) -> tuple[str, ...]:
     when = datetime.fromtimestamp(use.started, tz=UTC).astimezone()
     return (
         when.strftime("%Y-%m-%d %H:%M:%S"),
-        use.client or "no valid key",
+        shown_name(use.client) or "no valid key",
         use.address,
         use.endpoint,
         use.model or "-",
@@ -88,7 +99,7 @@ def _row(client: ApiClient) -> tuple[str, ...]:
         f"{client.at_once} at once" if client.at_once else "",
     ]
     return (
-        client.name,
+        shown_name(client.name),
         ", ".join(client.models) or "all models",
         ", ".join(filter(None, limits)) or "no limit",
     )

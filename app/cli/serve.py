@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
 _PLACES = {
     "keyring": "It is kept in the system's keyring.",
     "environment": "It is that of HEARTH_API_TOKEN.",
-    "memory": "This system has no keyring, so the next start makes another; HEARTH_API_TOKEN or "
-    "--token-file gives one that stays.",
+    "memory": "This system has no keyring, so the next start makes another. For one that stays, "
+    "give it in a file with --token-file or in the variable HEARTH_API_TOKEN; "
+    "`hearth clients token --new` makes one.",
 }
+_OTHERS = 0o077
+"""The permissions of a file for others than its owner."""
 _LOOKS_S = 0.2
 
 
@@ -38,10 +42,14 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.token_stdin:
         app.api_keys.take(read_line())
     elif args.token_file is not None:
-        app.api_keys.take(read_file(from_home(args.token_file)))
+        file = from_home(args.token_file)
+        app.api_keys.take(read_file(file))
+        if os.name != "nt" and file.stat().st_mode & _OTHERS:
+            out.note(f"Others on this computer may read {file}; `chmod 600` keeps it to you.")
     with _ending() as wait:
-        status = app.server.start(options)
+        # Before the server starts, which would make the token without telling that it is new.
         token = app.api_keys.token() if options.needs_token else None
+        status = app.server.start(options)
         out.value(
             {
                 "url": f"{status.url}/v1",

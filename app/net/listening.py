@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from app.core.errors import AddressInvalid, AddressNotFree, CertificateRefused
@@ -138,15 +139,22 @@ class PatientProtocol(H11Protocol):
     `HEAD_S` seconds to arrive, from the connection's beginning or from the head's first byte, and
     what was sent has `STALL_S` seconds to be taken. Where there are too many connections, the one
     that has asked for nothing longest makes room for a new one.
+
+    A client that ends its own side behind a request still gets the answer. One that has gone looks
+    the same until something is sent to it: after `ASK_S` seconds that is a “100 Continue”, which
+    clients pass over. Sent to one that has gone, the next after `AGAIN_S` seconds fails.
     """
 
     HEAD_S: float = 10.0
     STALL_S: float = 60.0
+    ASK_S: float = 2.0
+    AGAIN_S: float = 0.2
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._head = self.loop.call_later(self.HEAD_S, transport.abort)
         self._stalled = self._head
         self._silent_since = self.loop.time()
+        self._asking: asyncio.TimerHandle | None = None
         super().connection_made(transport)
         # Told as soon as anything is not taken at once, and again when all of it is. With a limit
         # of 0, asyncio's TLS would wait for less than nothing.
@@ -156,7 +164,16 @@ class PatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._head.cancel()
         self._stalled.cancel()
+        if self._asking is not None:
+            self._asking.cancel()
         super().connection_lost(exc)
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks whether it stays open
+        """Keep the connection where a whole request is being answered; TLS cannot do that."""
+        stays = self._is_answered and not self.cycle.more_body and self.scheme == "http"
+        if stays:
+            self._asking = self.loop.call_later(self.ASK_S, self._ask_if_there, self.AGAIN_S)
+        return stays
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -168,6 +185,8 @@ class PatientProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         self._silent_since = self.loop.time()
         super().on_response_complete()
+        if self._asking is not None and not self._is_answered:
+            self.transport.close()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -176,6 +195,17 @@ class PatientProtocol(H11Protocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self._stalled.cancel()
+
+    def _ask_if_there(self, again_s: float) -> None:
+        """Send what shows whether a client that has ended its side is still there."""
+        cycle = self.cycle
+        if self.transport.is_closing() or cycle.response_complete:
+            return
+        # Once its answer streams, that shows it. HTTP/1.0 knows no such thing.
+        if not cycle.response_started and cycle.scope["http_version"] == "1.1":
+            asked = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
+            self.transport.write(self.conn.send(asked) or b"")
+        self._asking = self.loop.call_later(again_s, self._ask_if_there, self.ASK_S)
 
     @property
     def _is_answered(self) -> bool:

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.core.chats.answers import Grounded, Ready
 from app.core.metrics.prometheus import CONTENT_TYPE
 from app.core.network.clients import ApiClient
-from app.server import chat, messages, responses, vectors
+from app.server import chat, messages, overflow, responses, vectors
 from app.server.fields import Fields, check, read_json
 from app.server.guard import UseInProgress
 from app.server.recent import (
@@ -42,7 +42,7 @@ from app.server.running import RequestWork, Runs, until_gone
 from app.server.service import Access, ApiModel, ApiService
 from app.server.uploads import Intake, Uploads
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, UserError
+from engines.errors import Cancelled, TooManyTokens, UserError
 from engines.types import Done, Event, Usage
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ STATUS: Final[Mapping[str, int]] = {
     "engine_unavailable": 503,
     **dict.fromkeys(
         [
-            "bad_request", "message_too_long", "context_full", "context", "grammar", "adapter",
+            "bad_request", "context", "grammar", "adapter",
             "template", "unsupported", "model_not_chat", "settings", "settings_invalid",
             "document_not_read", "media", "medium", messages.ThreadUnsupported.code,
             PreviousResponseNotFound.code,
@@ -74,7 +74,6 @@ STATUS: Final[Mapping[str, int]] = {
     ),
 }  # fmt: skip
 """The status of errors by their codes; all others are ours or the engine's, 500."""
-TOO_LONG: Final = frozenset({"message_too_long", "context_full"})
 
 
 class AnswerWriter(Protocol):
@@ -90,30 +89,44 @@ class WireFormat:
     """How a protocol frames a stream, and tells errors.
 
     named: each event is named by its type. last: what ends a stream. ping: what says that it lives.
+    too_long: the words for a prompt that does not fit.
     """
 
     named: bool
     last: bytes
     ping: bytes
     error: Callable[[int, str, str, str], dict[str, Any]]
+    too_long: Callable[[TooManyTokens], str]
 
     def frame(self, item: Mapping[str, Any]) -> bytes:
         data = b"data: " + json.dumps(item, ensure_ascii=False).encode() + b"\n\n"
         return b"event: " + item["type"].encode() + b"\n" + data if self.named else data
 
 
-OPENAI: Final = WireFormat(False, b"data: [DONE]\n\n", b": ping\n\n", chat.error_body)
-RESPONSES: Final = WireFormat(True, b"", b": ping\n\n", chat.error_body)
+OPENAI: Final = WireFormat(
+    False, b"data: [DONE]\n\n", b": ping\n\n", chat.error_body, overflow.openai_words
+)
+RESPONSES: Final = WireFormat(True, b"", b": ping\n\n", chat.error_body, overflow.responses_words)
 ANTHROPIC: Final = WireFormat(
     True,
     b"",
     b'event: ping\ndata: {"type": "ping"}\n\n',
     lambda status, code, text, _field: messages.error_body(status, code, text),
+    overflow.anthropic_words,
 )
+TOO_LONG_FIELDS: Final[Mapping[str, str]] = {
+    "/v1/chat/completions": "messages",
+    "/v1/completions": "prompt",
+    "/v1/responses": "input",
+    "/v1/embeddings": "input",
+}
+"""The field with a prompt that does not fit, by address."""
 
 
 def wire_format_of(path: str) -> WireFormat:
     """Tell which protocol an address belongs to, for errors of any kind."""
+    if path.startswith("/v1/responses"):
+        return RESPONSES
     return ANTHROPIC if path.startswith("/v1/messages") else OPENAI
 
 
@@ -126,11 +139,14 @@ def error_response(path: str, status: int, code: str, text: str, field: str = ""
 class Api:
     """Answers requests. app: what a server serves; its end ends all answers.
 
-    uploads: reads what comes with requests. metrics: what is told of the engines, as text.
+    uploads: reads what comes with requests. metrics: Writes the figures of these models, or all.
     """
 
     def __init__(
-        self, service: ApiService, uploads: Uploads, metrics: Callable[[], str] = str
+        self,
+        service: ApiService,
+        uploads: Uploads,
+        metrics: Callable[[frozenset[str] | None], str] = lambda _: "",
     ) -> None:
         self._service = service
         self._uploads = uploads
@@ -192,8 +208,11 @@ class Api:
     async def _here(self, _request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
-    async def _tell_metrics(self, _request: Request) -> Response:
-        text = await self._worked(_request, lambda _cancel: self._metrics())
+    async def _tell_metrics(self, request: Request) -> Response:
+        access = access_of(request)
+        text = await self._worked(
+            request, lambda _cancel: self._metrics(self._service.public_names(access))
+        )
         return PlainTextResponse(text, headers={"content-type": CONTENT_TYPE})
 
     async def _list_models(self, request: Request) -> Response:
@@ -445,12 +464,17 @@ class Api:
         more: Callable[[], Iterable[dict[str, Any]]] = tuple,
         failed: Callable[[str, str], Iterable[dict[str, Any]]] | None = None,
     ) -> Response:
-        """Answer with a stream. Raises what goes wrong at once, so that it has a status."""
+        """Answer with a stream. Raises what goes wrong at once, so that it has a status.
+
+        failed: Writes the end of a stream for an error. It also tells of a prompt that does not
+        fit, as OpenAI's own stream does and Codex expects.
+        """
         try:
             await running.begin(BEGIN_S)
-        except BaseException:
-            running.close()
-            raise
+        except BaseException as error:
+            if failed is None or not isinstance(error, TooManyTokens):
+                running.close()
+                raise
 
         async def pieces() -> AsyncIterator[bytes]:
             try:
@@ -462,7 +486,7 @@ class Api:
             except Cancelled:
                 return
             except Exception as error:  # noqa: BLE001  the client has its headers already
-                status, code, text = said(error)
+                status, code, text = said(error, wire)
                 told = {"type": "error", **wire.error(status, code, text, "")}
                 for item in failed(code, text) if failed else (told,):
                     yield wire.frame(item)
@@ -532,21 +556,22 @@ def _note_use(request: Request, model: str, usage: Usage, *, again: bool = False
         use.completion_tokens += usage.completion_tokens
 
 
-def said(error: BaseException) -> tuple[int, str, str]:
+def said(error: BaseException, wire: WireFormat) -> tuple[int, str, str]:
     """Return the status, the code and the words of an error."""
+    if isinstance(error, TooManyTokens):
+        return 400, overflow.CODE, wire.too_long(error)
     if isinstance(error, UserError):
-        code, text = error.code, str(error)
-        if code in TOO_LONG:
-            # Clients look for these very words, to shorten the conversation by themselves.
-            return 400, "context_length_exceeded", f"prompt is too long: {text}"
-        return STATUS.get(code, 500), code, text
+        return STATUS.get(error.code, 500), error.code, str(error)
     logger.error("a request failed", exc_info=error)
     return 500, "bug", "Hearth failed. That is a bug of Hearth’s. Its log tells more."
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    status, code, text = said(error)
-    return error_response(request.url.path, status, code, text, getattr(error, "field", ""))
+    path = request.scope["path"]
+    field = getattr(error, "field", "")
+    if isinstance(error, TooManyTokens):
+        field = TOO_LONG_FIELDS.get(path, "")
+    return error_response(path, *said(error, wire_format_of(path)), field)
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:
@@ -562,7 +587,8 @@ async def _refuse_http(request: Request, error: Exception) -> Response:
 
 
 async def _own_fault(request: Request, error: Exception) -> Response:
-    return error_response(request.url.path, *said(error))
+    path = request.scope["path"]
+    return error_response(path, *said(error, wire_format_of(path)))
 
 
 def _gone() -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -71,19 +72,59 @@ def _repaired(value: Any) -> Any:
     return value
 
 
-def check(kind: type[F], value: object) -> F:
-    """Check a part of a request. Raises BadRequest with the first field that is wrong."""
+def check(kind: type[F], value: object, within: str = "") -> F:
+    """Check a part of a request, or all of it.
+
+    Args:
+        within: The field whose value this is; "" for a whole request.
+
+    Raises:
+        BadRequest: With the first field that is wrong.
+    """
     try:
         return kind.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = ".".join(str(part) for part in (within, *first["loc"]) if part != "")
         raise BadRequest(
             f"“{where}” cannot be used." if where else "The request cannot be used.",
-            f"{first['msg'].rstrip('.')}.",
+            f"{first['msg'].removeprefix('Value error, ').rstrip('.')}.",
             "Correct it and send the request again.",
             where,
         ) from error
+
+
+def object_of(value: object, where: str) -> Mapping[str, Any]:
+    """Return a part of a request that has to be an object. Raises BadRequest."""
+    if not isinstance(value, Mapping):
+        raise _other(where, "an object")
+    return value
+
+
+def objects_of(value: object, where: str) -> list[Mapping[str, Any]]:
+    """Return a part of a request that has to be a list of objects. Raises BadRequest."""
+    if not isinstance(value, list | tuple):
+        raise _other(where, "a list")
+    return [object_of(it, f"{where}.{number}") for number, it in enumerate(value)]
+
+
+def type_of(value: object, where: str, otherwise: str = "") -> str:
+    """Return the type that an object names, or else this one. Raises BadRequest."""
+    named = object_of(value, where).get("type")
+    if named is None:
+        return otherwise
+    if not isinstance(named, str):
+        raise _other(f"{where}.type", "a text")
+    return named
+
+
+def _other(where: str, wanted: str) -> BadRequest:
+    return BadRequest(
+        f"“{where}” cannot be used.",
+        f"It has to be {wanted}, and is something else.",
+        "Correct it and send the request again.",
+        where,
+    )
 
 
 def _depth(body: bytes) -> int:

@@ -19,13 +19,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
+from urllib.parse import unquote
 
 import anyio
 import anyio.to_thread
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.core.network.clients import ApiClient, ApiUse, endpoint_of
+from app.core.network.clients import OWNER, ApiClient, ApiUse, endpoint_of
 from app.core.network.hosts import is_loopback
 from engines.errors import UserError
 
@@ -36,6 +37,8 @@ METRICS: Final = "/metrics"
 """A monitor asks for it every few seconds, which would push all else out of the list of uses."""
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?", re.ASCII)
+_ABSOLUTE: Final = re.compile(rb"(https?)://([^/]*)(/.*)?", re.IGNORECASE | re.DOTALL)
+"""A target with the server's address in it, as programs send it to a proxy."""
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "OPTIONS"})
 _COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _PORTS: Final = {"http": 80, "https": 443}
@@ -152,12 +155,14 @@ class ApiGuard:
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
+        scope = self._with_own_path(scope)
         reply = _Reply(send)
         started, clock = time.time(), time.monotonic()
         client: ApiClient | None = None
         use = UseInProgress()
         try:
             self._check_host(scope, headers)
+            _require_one_length(headers)
             reply.headers = self._check_origin(headers)
             if _is_preflight(scope, headers):
                 _require_no_body(headers)
@@ -180,26 +185,41 @@ class ApiGuard:
             if client is not None and scope["path"] != METRICS:
                 await self._note(scope, client.name, use, reply, started, clock)
 
+    def _with_own_path(self, scope: Scope) -> Scope:
+        """Take this server's address out of a target, where a client writes it for a proxy."""
+        found = _ABSOLUTE.fullmatch(scope["raw_path"])
+        if found is None:
+            return scope
+        scheme, host, path = found[1].decode(), found[2].decode("ascii"), found[3] or b"/"
+        if scheme.lower() != scope["scheme"] or not self._is_here(scope, host):
+            return scope  # nothing lies there
+        return {**scope, "path": unquote(path.decode("ascii")), "raw_path": path}
+
     def _check_host(self, scope: Scope, headers: Headers) -> None:
         """Refuse a request that was sent to another name than this server has."""
         sent_to = headers.getlist("host")
-        match = _HOST.fullmatch(sent_to[0].lower()) if len(sent_to) == 1 else None
-        if match is not None:
-            host, port = match[1].strip("[]"), int(match[2] or _PORTS[scope["scheme"]])
-            if host in self._rules.names:
-                return
-            # A page cannot let an address lead elsewhere, only a name. With others in between, the
-            # port may be another than here.
-            if is_loopback(host) and (port == scope["server"][1] or self._rules.exposed):
-                return
-            if self._rules.exposed and _is_address(host):
-                return
+        if len(sent_to) == 1 and self._is_here(scope, sent_to[0]):
+            return
         raise Refused(
             421,
             "wrong_host",
             "This server is not called by that name. Use its address, or add the name in Hearth’s "
             "settings under “Names of this computer”.",
         )
+
+    def _is_here(self, scope: Scope, sent_to: str) -> bool:
+        """Tell whether a host, with a port or without, is this server."""
+        match = _HOST.fullmatch(sent_to.lower())
+        if match is None:
+            return False
+        host, port = match[1].strip("[]"), int(match[2] or _PORTS[scope["scheme"]])
+        if host in self._rules.names:
+            return True
+        # A page cannot let an address lead elsewhere, only a name. With others in between, the
+        # port may be another than here.
+        if is_loopback(host) and (port == scope["server"][1] or self._rules.exposed):
+            return True
+        return self._rules.exposed and _is_address(host)
 
     def _check_origin(self, headers: Headers) -> dict[str, str]:
         """Refuse pages of sites that are not listed; returns what those that are may be told."""
@@ -219,11 +239,16 @@ class ApiGuard:
         """Return whose key came with a request."""
         keys = list(_keys_of(headers))
         for key in keys:
-            client = await self._in_thread(partial(self._keys.identify, key))
+            try:
+                client = await self._in_thread(partial(self._keys.identify, key))
+            except Refused:
+                if self._rules.needs_token:
+                    raise
+                break  # a locked keyring keeps nobody out where no token is asked for
             if client is not None:
                 return client
         if not self._rules.needs_token:
-            return await self._in_thread(self._keys.owner)
+            return _ANYONE
         if keys:
             await self._slow_down(scope)
         raise Refused(
@@ -335,18 +360,14 @@ class ApiGuard:
                 "with gzip or deflate.",
             )
         most = self._rules.body_bytes
-        reader = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        try:
-            # It takes a while, in which other answers go on.
-            plain = await anyio.to_thread.run_sync(
-                reader.decompress, body, most + 1, limiter=self._threads
-            )
-        except zlib.error as error:
-            raise _cut_off(encoding) from error
+        # It takes a while, in which other answers go on.
+        plain = await anyio.to_thread.run_sync(
+            _decompressed, body, encoding, most + 1, limiter=self._threads
+        )
+        if plain is None:
+            raise _cut_off(encoding)
         if len(plain) > most:
             raise _too_large(most)
-        if not reader.eof:
-            raise _cut_off(encoding)
         return plain
 
     async def _answer(self, scope: Scope, receive: _Body, reply: _Reply) -> None:
@@ -406,6 +427,8 @@ class ApiGuard:
                 _log.warning("a use of the server was not kept: %s", error)
 
 
+_ANYONE: Final = ApiClient("", OWNER, "")
+"""A program that asks without a key, where none is needed."""
 _ENDING: Final = Refused(503, "server_ending", "Hearth’s server ends. Ask again when it is back.")
 _MISTAKE: Final = Refused(
     500,
@@ -480,6 +503,33 @@ class _Reply:
         }
         await self({"type": "http.response.start", "status": 204, "headers": _raw(told)})
         await self({"type": "http.response.body", "body": b""})
+
+
+def _require_one_length(headers: Headers) -> None:
+    """Refuse a body with two lengths: who stands between may have read the other one."""
+    if "transfer-encoding" in headers and "content-length" in headers:
+        raise Refused(
+            400,
+            "two_lengths",
+            "The request has both Content-Length and Transfer-Encoding, so that it is not clear "
+            "where it ends. Send one of them.",
+        )
+
+
+def _decompressed(body: bytes, encoding: str, most: int) -> bytes | None:
+    """Decompress a body up to this many bytes; None where it is not whole.
+
+    Some clients send “deflate” without the header of zlib that the standard asks for.
+    """
+    for bits in (zlib.MAX_WBITS | 32, *((-zlib.MAX_WBITS,) if encoding == "deflate" else ())):
+        reader = zlib.decompressobj(bits)
+        try:
+            plain = reader.decompress(body, most)
+        except zlib.error:
+            continue
+        if reader.eof or len(plain) >= most:
+            return plain
+    return None
 
 
 def _is_preflight(scope: Scope, headers: Headers) -> bool:

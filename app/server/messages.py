@@ -13,13 +13,14 @@ from pydantic import Field
 
 from app.core.documents import DocumentKind
 from app.server.chat import left_out, new_id
-from app.server.fields import Fields, check
+from app.server.fields import Fields, check, type_of
 from app.server.parts import Content, ContentBuilder, no_such_part
 from app.server.request import (
     ApiRequest,
     BadRequest,
     chosen_tool,
     joined,
+    require_some,
     thinking_settings,
     tool_choice_of,
 )
@@ -147,7 +148,7 @@ def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
     return ApiRequest(
         fields.model,
         ChatRequest(
-            joined([*_system(fields.system), *_messages(fields.messages, intake)]),
+            joined([*_system(fields.system), *_said(fields.messages, intake)]),
             sampling=Sampling(schema=json.dumps(output.format.schema_) if output.format else None),
             stop=stops,
             tools=tools,
@@ -183,6 +184,12 @@ def _system(system: str | Sequence[Mapping[str, Any]] | None) -> Iterator[Messag
     for text in texts:
         if text and not text.startswith(BILLING):
             yield Message("system", text)
+
+
+def _said(messages: Sequence[MessageFields], intake: Intake) -> Sequence[Message]:
+    """Read the messages. Raises BadRequest where nothing in them says anything."""
+    found = list(_messages(messages, intake))
+    return require_some(found, f"messages.{len(messages) - 1}.content")
 
 
 def _messages(messages: Sequence[MessageFields], intake: Intake) -> Iterator[Message]:
@@ -301,7 +308,7 @@ def _source(block: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """Return where a block's data is; only what is in the request can be used."""
     source = block.get("source")
     source = source if isinstance(source, Mapping) else {}
-    if source.get("type") in {"url", "file"}:
+    if type_of(source, f"{where}.source") in {"url", "file"}:
         raise elsewhere(str(source.get("url") or source.get("file_id") or ""), where)
     return source
 

@@ -6,11 +6,12 @@ into a chat of the window: material, and never an instruction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from app.core.documents import Document, DocumentKind, PromptSource, prompt_message
+from app.server.fields import objects_of, type_of
 from app.server.request import BadRequest
 from app.server.uploads import Intake, data_of, decoded, elsewhere, plain_name
 from engines.types import Medium
@@ -66,20 +67,19 @@ class ContentBuilder:
         return Content(text.rstrip() if not self._text else text, (*shown, *own))
 
 
-def content_of(
-    content: str | Sequence[Mapping[str, Any]] | None, where: str, intake: Intake
-) -> Content:
+def content_of(content: object, where: str, intake: Intake) -> Content:
     """Read a message's content as OpenAI has it. Raises BadRequest, DocumentNotRead, Cancelled."""
     if content is None or isinstance(content, str):
         return Content(content or "")
     built = ContentBuilder()
-    for part in content:
-        _add(built, part, where, intake)
+    for number, part in enumerate(objects_of(content, where)):
+        _add(built, part, type_of(part, f"{where}.{number}"), where, intake)
     return built.built()
 
 
-def _add(built: ContentBuilder, part: Mapping[str, Any], where: str, intake: Intake) -> None:
-    kind = part.get("type")
+def _add(
+    built: ContentBuilder, part: Mapping[str, Any], kind: str, where: str, intake: Intake
+) -> None:
     if kind in _TEXTS:
         text = part.get("text", part.get("refusal"))
         if not isinstance(text, str):
@@ -101,7 +101,7 @@ def _add(built: ContentBuilder, part: Mapping[str, Any], where: str, intake: Int
         name = plain_name(its.get("filename"), "file")
         built.add_file(name, intake.take(data_of(its.get("file_data"), where), name, None, where))
     else:
-        raise no_such_part(str(kind), where)
+        raise no_such_part(kind, where)
 
 
 def _refuse_kept(part: Mapping[str, Any], where: str) -> None:

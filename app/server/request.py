@@ -147,6 +147,18 @@ def tool_choice_of(wanted: str) -> ToolChoice:
     return words[wanted]
 
 
+def require_some(messages: Sequence[Message], field: str) -> Sequence[Message]:
+    """Return the messages that are to be answered. Raises BadRequest where there are none."""
+    if not messages:
+        raise BadRequest(
+            "There is nothing to answer.",
+            f"“{field}” has no message that a model could read.",
+            "Send one.",
+            field,
+        )
+    return messages
+
+
 def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Put what stands in the system's name first, and neighbours of one role into one message.
 

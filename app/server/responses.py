@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
+from app.server import overflow
 from app.server.chat import (
     MOST_LIKELY,
     AllowedTools,
@@ -31,7 +32,7 @@ from app.server.chat import (
     new_id,
     schema_of,
 )
-from app.server.fields import Fields, check
+from app.server.fields import Fields, check, object_of, objects_of, type_of
 from app.server.parts import content_of
 from app.server.recent import ClientResponses, Item
 from app.server.request import (
@@ -40,6 +41,7 @@ from app.server.request import (
     allowed_of,
     chosen_tool,
     joined,
+    require_some,
     thinking_settings,
     tool_choice_of,
 )
@@ -141,8 +143,8 @@ class ToolNames:
         self.left: list[str] = []
         self._spaces: dict[str, tuple[str, str]] = {}
         self._free: set[str] = set()
-        for tool in tools:
-            self._add(tool, "")
+        for number, tool in enumerate(tools):
+            self._add(tool, "", f"tools.{number}")
 
     def called(self, namespace: str, name: str) -> str:
         """Return the model's name for a tool of the client's."""
@@ -161,27 +163,29 @@ class ToolNames:
             return {"type": "custom_tool_call", **its, "input": _free_input(call.arguments)}
         return {"type": "function_call", **its, "arguments": call.arguments}
 
-    def _add(self, tool: Mapping[str, Any], namespace: str) -> None:
-        kind = tool.get("type", "function")
+    def _add(self, tool: Mapping[str, Any], namespace: str, where: str) -> None:
+        kind = type_of(tool, where, "function")
         if kind == "namespace" and not namespace:
-            within = check(Named, tool).name
-            for inner in tool.get("tools") or ():
-                self._add(inner, within)
+            within = check(Named, tool, where).name
+            inside = f"{where}.tools"
+            for number, inner in enumerate(objects_of(tool.get("tools") or (), inside)):
+                self._add(inner, within, f"{inside}.{number}")
         elif kind in {"function", "custom"}:
-            its = check(Function, tool)
+            its = check(Function, tool, where)
             called = self.called(namespace, its.name)
             description = its.description or ""
             if namespace:
                 self._spaces[called] = (namespace, its.name)
             if kind == "custom":
                 self._free.add(called)
-                grammar = (tool.get("format") or {}).get("definition")
+                form = object_of(tool.get("format") or {}, f"{where}.format")
+                grammar = form.get("definition")
                 if grammar:
                     description += f"\n\nThe input follows this grammar:\n{grammar}"
             parameters = _INPUT if kind == "custom" else its.parameters or {}
             self.tools.append(Tool(called, description, parameters))
         else:
-            self.left.append(str(kind))
+            self.left.append(kind)
 
 
 def read_responses(
@@ -220,7 +224,7 @@ def read_responses(
     asked = ApiRequest(
         fields.model,
         ChatRequest(
-            joined(messages),
+            joined(require_some(messages, "input")),
             sampling=Sampling(schema=_schema(form), logprobs=told),
             tools=tools,
             tool_choice=tool_choice_of(choice),
@@ -251,17 +255,24 @@ def _choice(
     tools = tuple(names.tools)
     if choice is None or isinstance(choice, str):
         return choice or "auto", "", tools
-    if choice.get("type") in _FUNCTIONS:
+    kind = type_of(choice, "tool_choice")
+    if kind in _FUNCTIONS:
         return "required", chosen_tool(_called(choice, names), tools), tools
-    if choice.get("type") == "allowed_tools":
-        its = check(AllowedTools, choice)
-        called = (_called(it, names) for it in its.tools if it.get("type") in _FUNCTIONS)
+    if kind == "allowed_tools":
+        its = check(AllowedTools, choice, "tool_choice")
+        where = "tool_choice.tools"
+        kinds = [type_of(it, f"{where}.{at}") for at, it in enumerate(its.tools)]
+        called = (
+            _called(it, names)
+            for it, named in zip(its.tools, kinds, strict=True)
+            if named in _FUNCTIONS
+        )
         return its.mode, "", allowed_of(called, tools)
-    return str(choice.get("mode") or choice.get("type")), "", tools
+    return str(choice.get("mode") or kind), "", tools
 
 
 def _called(tool: Mapping[str, Any], names: ToolNames) -> str:
-    return names.called(str(tool.get("namespace") or ""), check(Named, tool).name)
+    return names.called(str(tool.get("namespace") or ""), check(Named, tool, "tool_choice").name)
 
 
 def _given(given: str | Sequence[Item], recent: ClientResponses) -> list[Item]:
@@ -273,7 +284,7 @@ def _given(given: str | Sequence[Item], recent: ClientResponses) -> list[Item]:
 
 def _whole(item: Item, where: str, recent: ClientResponses) -> Item:
     """Return an item as OpenAI lists it: in place of a reference what it stands for, with an id."""
-    kind = item.get("type") or ("message" if "role" in item else "item_reference")
+    kind = type_of(item, where) or ("message" if "role" in item else "item_reference")
     if kind == "item_reference":
         return _recalled(item, where, recent)
     whole = {**item, "type": kind}
@@ -281,7 +292,7 @@ def _whole(item: Item, where: str, recent: ClientResponses) -> Item:
         part = "output_text" if item.get("role") == "assistant" else "input_text"
         whole["content"] = [{"type": part, "text": item["content"]}]
     if not isinstance(item.get("id"), str):
-        whole["id"] = new_id(_PREFIXES.get(str(kind), "item_"))
+        whole["id"] = new_id(_PREFIXES.get(kind, "item_"))
     return whole
 
 
@@ -321,19 +332,19 @@ def _items(
                 role = roles.get(str(item.get("role")), "assistant")
                 yield Message(role, said.text, media=said.media)  # type: ignore[arg-type]
             case "function_call" | "custom_tool_call" as kind:
-                its = check(CallItem, item)
+                its = check(CallItem, item, where)
                 called = names.called(its.namespace, its.name)
                 asked[its.call_id] = called
                 free = kind == "custom_tool_call"
                 arguments = json.dumps({"input": its.input}) if free else its.arguments
                 yield Message("assistant", "", calls=(ToolCall(called, arguments, its.call_id),))
             case "function_call_output" | "custom_tool_call_output":
-                result = check(OutputItem, item)
+                result = check(OutputItem, item, where)
                 said = content_of(result.output, f"{where}.output", intake)
                 tool, id_ = asked.get(result.call_id, ""), result.call_id
                 yield Message("tool", said.text, tool=tool, call_id=id_, media=said.media)
             case "reasoning":
-                yield Message("assistant", "", reasoning=_reasoned(item))
+                yield Message("assistant", "", reasoning=_reasoned(item, where))
             case _:
                 # What another server's own tools have left behind says nothing to a model.
                 continue
@@ -353,14 +364,15 @@ def _recalled(item: Item, where: str, recent: ClientResponses) -> Item:
     return found
 
 
-def _reasoned(item: Mapping[str, Any]) -> str:
+def _reasoned(item: Mapping[str, Any], where: str) -> str:
     kept = item.get("encrypted_content")
     if isinstance(kept, str) and kept.startswith(OURS):
         try:
             return base64.b64decode(kept.removeprefix(OURS), validate=True).decode()
         except (binascii.Error, UnicodeDecodeError):
             return ""
-    parts = item.get("content") or item.get("summary") or ()
+    name = "content" if item.get("content") else "summary"
+    parts = objects_of(item.get(name) or (), f"{where}.{name}")
     return "\n".join(str(part.get("text", "")) for part in parts)
 
 
@@ -460,6 +472,10 @@ class ResponseWriter:
         """Yield the end of a stream that an error has ended."""
         self._response["status"] = "failed"
         self._response["error"] = {"code": code, "message": text}
+        if code == overflow.CODE:
+            # OpenAI sends this event before the last. Some clients read the one, some the other.
+            its = {"code": code, "message": text, "param": "input"}
+            yield self._event("error", **its, error={"type": "invalid_request_error", **its})
         yield self._event("response.failed", response={**self._response, "output": self._output})
 
     def whole(self) -> dict[str, Any]:

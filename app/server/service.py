@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from app.core.chats.answers import AnswerOptions, Grounded, Ready
 from app.core.documents import Attachment, DocumentKind
 from app.core.errors import ModelBusy, ModelUnknown
+from app.core.metrics.records import public_name
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.server.request import ApiRequest
@@ -101,6 +102,12 @@ class ApiService:
         taken = {it.called for it in listed} | named.keys()
         listed += [it for it in self._adapted() if it.called not in taken]
         return [it for it in listed if _may(access, it.called, it.entry)]
+
+    def public_names(self, access: Access) -> frozenset[str] | None:
+        """Return the names in metrics of the models that a client may ask; None for all."""
+        if not access.models:
+            return None
+        return frozenset(public_name(it.entry) for it in self.models(access) if not it.adapter)
 
     def find(self, called: str, access: Access) -> ApiModel:
         """Find what answers to an id, a name, an alias or an adapter. Raises ModelUnknown."""
@@ -225,6 +232,12 @@ class ApiService:
             return replace(prepared, load_options=held)
         other = self._runtime.in_the_way(prepared.entry)
         if other is not None and self._runtime.idle_s(other.engine) < self._rests_s():
+            if not _may(access, other.id, other):
+                raise ModelBusy(
+                    f"“{prepared.entry.name}” cannot be loaded just now.",
+                    "Another model is in use in Hearth’s window, and only one has room.",
+                    "Ask again later, or unload that one in Hearth first.",
+                )
             raise ModelBusy(
                 f"“{prepared.entry.name}” cannot be loaded just now.",
                 f"“{other.name}” is in use in Hearth’s window, and only one has room.",
@@ -256,8 +269,13 @@ class ApiService:
             raise full(found.total, found.kept, found.context, counted=False)
 
     def _named(self, called: str, access: Access) -> Prepared:
-        """Prepare a model; without a name, the usual one."""
-        return self._prepared(called or self._settings().model, _plain, access)
+        """Prepare a model; without a name, the usual one, or the first that a client may ask."""
+        if not called:
+            called = self._settings().model
+            may = self.models(access) if access.models else []
+            if may and not any(called in {it.entry.id, it.entry.name} for it in may):
+                called = may[0].called
+        return self._prepared(called, _plain, access)
 
     def _look_up(
         self, prepared: Prepared, cancel: CancelToken, look: Callable[[Engine | Lease], T]

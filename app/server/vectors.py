@@ -34,7 +34,9 @@ class EmbeddingFields(Fields):
         if isinstance(given, str) or (given and isinstance(given[0], int)):
             return [given]  # tokens of one text
         if not given:
-            raise BadRequest("There is nothing to embed.", "“input” is empty.", "Send texts.")
+            raise BadRequest(
+                "There is nothing to embed.", "“input” is empty.", "Send texts.", "input"
+            )
         return list(given)  # type: ignore[arg-type]  # texts, or tokens of each
 
 

@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.core.errors import ClientInvalid, ClientUnknown, TokenMalformed
-from app.core.network.clients import ApiClient, ApiUse
+from app.core.network.clients import LONGEST_NAME, OWNER, ApiClient, ApiUse
 from app.core.network.secret import Secret, SecretStatus
 from app.store.api_clients import ApiClientStore
 from app.store.secrets import API_TOKEN, Secrets
-
-OWNER: Final = "Hearth"
-"""The name, in the list of uses, of whoever has the server's own token."""
 
 SHORTEST: Final = 16
 """Characters of a token that its user gives: a shorter one could be guessed."""
@@ -99,6 +96,12 @@ class ApiKeys:
                 f"“{name}” cannot be the name of a program.",
                 "A name needs a letter or a digit, and cannot be Hearth’s own.",
                 "Choose another name, such as “editor”.",
+            )
+        if len(name) > LONGEST_NAME:
+            raise ClientInvalid(
+                f"“{name[:LONGEST_NAME]}…” is too long for the name of a program.",
+                f"It has {len(name):,} characters, and a name may have {LONGEST_NAME}.",
+                "Choose a shorter one, such as “editor”.",
             )
         key = _new_key()
         client = ApiClient(

@@ -22,7 +22,7 @@ def api_server(
     library: Library,
     runtime: Runtime,
     settings: SettingsFile,
-    metrics: Callable[[], str],
+    metrics: Callable[[frozenset[str] | None], str],
 ) -> Server:
     """Make a server that has not been started."""
     from app.core.network.serving import aliases_named

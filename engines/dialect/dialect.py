@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, Final
 
 from engines.cancel import CancelToken
-from engines.dialect.formats import ANY_CALLS, HERMES, call_format_of, format_of
+from engines.dialect.formats import ANY_CALLS, HERMES, call_format_of, format_of, marks_of
 from engines.dialect.splitter import Begins, Splitter, open_splitter
 from engines.dialect.switch import Values, find_switch
 from engines.dialect.template import Template, unusable
@@ -20,28 +20,39 @@ from engines.dialect.tool_turns import ToolTurns, arguments_of, find_tool_turns,
 from engines.dialect.tools import CallReader, offered
 from engines.errors import TemplateRefused
 from engines.text import SEAM
-from engines.types import Ability, Message, Tool, ToolCall
+from engines.types import Ability, Message, ReasoningDelta, TextDelta, Tool, ToolCall
 
 
 class Guard:
-    """Knows the texts that stand for a control token, and breaks them up in what people write."""
+    """Escapes, in text that a person wrote, what a model or its template would take for its own.
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    Those are the texts that stand for a control token; marks that a template looks for, such as
+    those of reasoning; and words that switch reasoning where they are only a part of a longer one.
+    """
+
+    def __init__(
+        self, texts: Iterable[str], marks: Collection[str] = (), words: Collection[str] = ()
+    ) -> None:
         self._by_length: dict[int, set[str]] = defaultdict(set)
         for text in texts:
             if len(text) > 1:
                 self._by_length[len(text)].add(text)
         self._first = frozenset(text[0] for of in self._by_length.values() for text in of)
         self._may_begin = re.compile("|".join(map(re.escape, sorted(self._first))))
+        parts = [_any_of(marks)] if marks else []
+        if words:
+            parts += [rf"(?<=\S){_any_of(words)}", rf"{_any_of(words)}(?=\S)"]
+        self._marks = re.compile("|".join(parts)) if parts else None
 
     def protect(self, text: str) -> str:
-        """Put a SEAM behind the first character of every such spelling in `text`."""
+        """Put a SEAM into every such spelling in `text`, whose words stay the same."""
         text = text.replace(SEAM, "\N{REPLACEMENT CHARACTER}")
-        if self._first.isdisjoint(text):
-            return text
-        return self._may_begin.sub(
-            lambda char: char[0] + SEAM if self.begins(text, char.start()) else char[0], text
-        )
+        if not self._first.isdisjoint(text):
+            whole = text
+            text = self._may_begin.sub(
+                lambda char: char[0] + SEAM if self.begins(whole, char.start()) else char[0], whole
+            )
+        return self._marks.sub(lambda found: _cut(found[0]), text) if self._marks else text
 
     def protect_all(self, value: Any) -> Any:
         """Protect every text in a value of JSON."""
@@ -67,6 +78,8 @@ CHATML: Final = (
 
 _PROBE: Final = "7f3c91"
 _THOUGHT: Final = "a40d6e"
+_JOINT: Final = re.compile(r"(?<=[^\w\s])(?=\w)|(?<=\w)(?=\W)")
+"""Where a mark is cut: at the ends of its words, so that they stay whole tokens."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +126,10 @@ class Dialect:
         vocabulary = frozenset(control) | frozenset(added)
         # Added tokens are mostly runs of spaces or HTML tags; some are markers, like <think>.
         markers = {text for text in added if text in source or (text[0] == "<" and "|" in text)}
-        self._guard = Guard({*control, *markers})
+        self.format, speaks = format_of(source, vocabulary)
+        self._guard = Guard({*control, *markers}, *marks_of(source, self.format))
         self._special = {"bos_token": bos, "eos_token": eos}
         self.stops = ("<|im_end|>", "<|im_start|>") if template is None else ()
-        self.format, speaks = format_of(source, vocabulary)
         self._marked = self.format.with_tokens(vocabulary) if self.format else None
         known = call_format_of(source)
         self.calls = known or HERMES
@@ -154,7 +167,8 @@ class Dialect:
 
         Raises TemplateFailed, Cancelled.
         """
-        turns = _joined([self._protected(message) for message in messages])
+        told = [self._with_own_reasoning(message) for message in messages]
+        turns = _joined([self._protected(message) for message in told])
         last = turns[-1] if turns else None
         begun = turns.pop() if last and last.role == "assistant" and not last.calls else None
         if tools or any(turn.calls or turn.role == "tool" for turn in turns):
@@ -206,6 +220,21 @@ class Dialect:
     def begins_with_marker(self, text: str) -> bool:
         """Tell whether `text` is empty or begins with a token that stands for itself."""
         return not text or self._guard.begins(text, 0)
+
+    def _with_own_reasoning(self, message: Message) -> Message:
+        """Take an earlier answer's reasoning out of its text, where a client sends it with that."""
+        form, text = self.format, message.text
+        if form is None or form.channels or message.role != "assistant" or message.reasoning:
+            return message
+        if not text.lstrip().startswith(form.opens) or not any(it in text for it in form.closes):
+            return message
+        splitter = open_splitter(form)
+        deltas = [*splitter.feed(text), *splitter.finish()]
+        reasoning = "".join(it.text for it in deltas if isinstance(it, ReasoningDelta))
+        said = "".join(it.text for it in deltas if isinstance(it, TextDelta))
+        if not said and not reasoning.strip():
+            return message
+        return replace(message, text=said, reasoning=reasoning.strip() and reasoning)
 
     def _protected(self, message: Message) -> Message:
         protect = self._guard.protect
@@ -417,6 +446,17 @@ class Dialect:
                     same = begin
             self._fading[key] = len(now) - same if _PROBE in now[:same] else 0
         return self._fading[key]
+
+
+def _any_of(texts: Collection[str]) -> str:
+    """Write a pattern that matches any of these texts, the longest first."""
+    return f"(?:{'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})"
+
+
+def _cut(mark: str) -> str:
+    """Put a SEAM at each joint of a mark, or behind its first character."""
+    cut = _JOINT.sub(SEAM, mark)
+    return cut if SEAM in cut else mark[0] + SEAM + mark[1:]
 
 
 def _joined(turns: Sequence[Message]) -> list[Message]:

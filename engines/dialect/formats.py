@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -36,6 +37,11 @@ class ReasoningFormat:
     def opened(self, text: str) -> bool:
         """Whether a prompt ends behind an opening marker."""
         return text.rstrip().endswith(self.opens)
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Every text in these markers that a template may look for."""
+        return frozenset((*self.opens, *self.closes, *(self.wraps or ()), *self.tokens))
 
     @property
     def begin(self) -> str:
@@ -127,6 +133,30 @@ def format_of(source: str, vocabulary: Iterable[str]) -> tuple[ReasoningFormat |
     tokens = frozenset(vocabulary)
     has = (it for it in FORMATS if not it.prose and not it.wraps and tokens.issuperset(it.tokens))
     return next(has, None), False
+
+
+_LOOKED_FOR: Final = re.compile(
+    r"""\.(?:r?split|r?partition|replace|r?find|r?index|startswith|endswith)\(\s{0,9}"""
+    r"""(?:'([^'\n]{1,64})'|"([^"\n]{1,64})")"""
+    r"""|(?:'([^'\n]{1,64})'|"([^"\n]{1,64})")\s{1,9}(?:not\s{1,9})?in\b"""
+)
+"""The texts that a template looks for in messages, as Jinja writes that."""
+_MARK: Final = re.compile(r"[<\[◁].*\w.*[>\]▷]")
+_SWITCH_WORD: Final = re.compile(r"/\w+")
+
+
+def marks_of(source: str, format_: ReasoningFormat | None) -> tuple[frozenset[str], frozenset[str]]:
+    """Find the texts that mean something to a template, and so must not come from a person.
+
+    Returns: Marks, such as </think>, at which it cuts a message; and words that switch reasoning,
+    such as /no_think, which a person may write on purpose, but only by themselves.
+    """
+    found = {text for groups in _LOOKED_FOR.findall(source) for text in groups if text}
+    marks = {text for text in found if _MARK.fullmatch(text)}
+    marks.update(text for it in FORMATS for text in it.marks if text in source)
+    if format_ is not None:
+        marks |= format_.marks
+    return frozenset(marks), frozenset(text for text in found if _SWITCH_WORD.fullmatch(text))
 
 
 Style = Literal["object", "named", "tagged", "python", "braces", "channel"]

@@ -239,6 +239,9 @@ def _too_long(number: int, tokens: int, size: int, *, counted: bool = True) -> M
         else f"The text number {number} takes at least {tokens:,} tokens, and the model reads"
         f" {size:,} at once.",
         "Send shorter texts.",
+        tokens=tokens,
+        context=size,
+        counted=counted,
     )
 
 

@@ -45,9 +45,10 @@ class TooLong(ContextFull):
             "This chat does not fit the context of the server’s model.",
             f"The server says: {_sentence(said)}",
             "Shorten the message, or start a new chat.",
+            tokens=prompt,
+            context=context,
         )
         self.prompt = prompt
-        self.context = context
 
 
 class Unwanted(ServerFailed):

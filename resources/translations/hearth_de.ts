@@ -11255,6 +11255,21 @@
       <translation>Wähle einen anderen Namen, etwa „Editor“.</translation>
     </message>
     <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>“{0}…” is too long for the name of a program.</source>
+      <translation>„{0}…“ ist als Name eines Programms zu lang.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>It has {0} characters, and a name may have {1}.</source>
+      <translation>Er hat {0} Zeichen, und ein Name darf {1} haben.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/api_keys.py" />
+      <source>Choose a shorter one, such as “editor”.</source>
+      <translation>Wähle einen kürzeren, etwa „Editor“.</translation>
+    </message>
+    <message>
       <location filename="../../app/services/documents.py" />
       <source>{0} cannot be attached.</source>
       <translation>{0} kann nicht angehängt werden.</translation>

@@ -149,7 +149,7 @@ class ScriptedEngine:
         return tuple(len(word) for word in text.split())
 
     def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
-        return " ".join("x" * token for token in tokens)
+        return " ".join("x" * min(token, 99) for token in tokens)
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
         return Vectors(tuple((1.0, 0.0) for _ in texts), len(texts))

@@ -17,6 +17,7 @@ from app.server.server import Server
 from app.server.service import ApiService
 from app.server.uploads import Uploads
 from app.services.api_keys import ApiKeys
+from app.services.metrics.exposition import Exposition
 from app.store.api_clients import ApiClientStore
 from app.store.secrets import Secrets
 from tests.support.scripted import ScriptedEngine
@@ -38,11 +39,15 @@ class Served:
     def keys(self) -> ApiKeys:
         return ApiKeys(Secrets(), ApiClientStore(self.services.database))
 
-    def post(self, path: str, body: object) -> httpx2.Response:
-        return httpx2.post(self.url + path, json=body, timeout=30)
+    def post(self, path: str, body: object, key: str = "") -> httpx2.Response:
+        return httpx2.post(self.url + path, json=body, headers=_with(key), timeout=30)
 
-    def get(self, path: str) -> httpx2.Response:
-        return httpx2.get(self.url + path, timeout=30)
+    def get(self, path: str, key: str = "") -> httpx2.Response:
+        return httpx2.get(self.url + path, headers=_with(key), timeout=30)
+
+
+def _with(key: str) -> dict[str, str]:
+    return {"x-api-key": key} if key else {}
 
 
 @contextmanager
@@ -58,7 +63,8 @@ def serving(
         lambda: served.settings,
         lambda: served.aliases,
     )
-    api = Api(service, Uploads(DocumentReader()))
+    exposition = Exposition(services.runtime)
+    api = Api(service, Uploads(DocumentReader()), exposition.text)
     served.app = around(api.app)
     options = ServeOptions(Address(LOOPBACK, 0), needs_token=False)
     server = Server(served.app, options, served.keys, api.error_body)

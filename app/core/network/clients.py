@@ -23,6 +23,13 @@ OTHER: Final = "other"
 """The endpoint of a request for anything else: its path is the client's own text."""
 
 
+OWNER: Final = "Hearth"
+"""The name, in the list of uses, of a program with the server's own token, or that needs none."""
+
+LONGEST_NAME: Final = 60
+"""Characters of a client's name."""
+
+
 @dataclass(frozen=True)
 class ApiClient:
     """A program that may ask. id: "" of whoever has the server's own token.
@@ -68,6 +75,11 @@ class ApiUse:
     received: int
     sent: int
     status: int
+
+
+def shown_name(name: str) -> str:
+    """Cut a client's name for a list: one that was kept before had no limit."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def endpoint_of(path: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from app.core.metrics.prometheus import Metric, written
@@ -102,9 +103,13 @@ class Exposition:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
-    def text(self) -> str:
-        """Write all metrics in Prometheus' text format."""
-        return written(self.metrics())
+    def text(self, models: frozenset[str] | None = None) -> str:
+        """Write the metrics in Prometheus' text format.
+
+        models: The public names of those to tell of; None tells of all, and of this process.
+        """
+        metrics = self.metrics()
+        return written(metrics if models is None else (_only(it, models) for it in metrics))
 
     def metrics(self) -> Iterator[Metric]:
         """Yield all metrics as they are now."""
@@ -170,6 +175,12 @@ class Exposition:
             "Memory of this computer that the engine's worker holds.",
             tuple(workers),
         )
+
+
+def _only(metric: Metric, models: frozenset[str]) -> Metric:
+    """Keep a metric's values for these models alone."""
+    values = tuple(it for it in metric.values if it[0].get("model") in models)
+    return replace(metric, values=values)
 
 
 def labels_of(model: tuple[str, EngineName]) -> Labels:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.core.network.clients import shown_name
 from app.ui.engines.engine_card import EngineCard
 from app.ui.look.format import figure, moment
 from app.ui.look.language import in_full
@@ -147,12 +148,15 @@ class ApiCard(EngineCard):
     def show_clients(self, clients: Sequence[ApiClient]) -> None:
         empty(self._clients)
         for number, client in enumerate(clients, start=1):
+            called = shown_name(client.name)
             row = QHBoxLayout()
             row.setSpacing(GRID)
-            row.addWidget(ElidedLabel(client.name, name=f"client{number}"))
+            row.addWidget(ElidedLabel(called, name=f"client{number}"))
             row.addWidget(ElidedLabel(self._limits(client), "small"), 1)
             remove = IconButton(
-                "trash", self.tr("Remove {0}").format(client.name), f"removeClient{number}"
+                "trash",
+                self.tr("Remove {0}").format(shown_name(client.name)),
+                f"removeClient{number}",
             )
             remove.clicked.connect(lambda _=False, it=client: self.remove.emit(it))
             row.addWidget(remove)
@@ -182,7 +186,7 @@ class ApiCard(EngineCard):
         return ", ".join(parts)
 
     def _use(self, use: ApiUse) -> str:
-        who = use.client or self.tr("no valid key")
+        who = shown_name(use.client) or self.tr("no valid key")
         what = use.model or use.endpoint
         tokens = self.tr("{0} tokens read, {1} written").format(
             figure(use.prompt_tokens), figure(use.completion_tokens)

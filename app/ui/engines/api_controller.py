@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
+from app.core.network.clients import shown_name
 from app.presenters.api_server import ApiServer
 from app.presenters.models import Models
 from app.presenters.settings import SettingsService
@@ -146,7 +147,7 @@ class ApiController(QObject):
 
     def _ask_to_remove(self, client: ApiClient) -> None:
         lines = [
-            self.tr("Remove {0}?").format(client.name),
+            self.tr("Remove {0}?").format(shown_name(client.name)),
             self.tr("Its key is refused from now on. What it has used stays in the list."),
         ]
         answers = [

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.core.network.clients import ApiUse
+from app.core.network.clients import ApiClient, ApiUse
+from app.store.api_clients import ApiClientStore
 from app.store.folder import DataFolder
 from app.wiring.app import open_app
 from tests.app.cli.conftest import Hearth
@@ -86,3 +87,18 @@ def test_the_token_is_shown_where_it_is_kept(
     monkeypatch.setenv("HEARTH_API_TOKEN", "of-the-environment")
     assert hearth("clients", "token", "--json") == 0
     assert said(capsys) == {"token": "of-the-environment", "token_place": "environment"}
+
+
+def test_a_name_has_a_limit_and_a_long_one_of_before_is_cut(
+    hearth: Hearth, capsys: Capture
+) -> None:
+    long = ("editor " * 42).strip()
+    assert hearth("clients", "add", long, "--json") == 1
+    assert said(capsys)["error"]["code"] == "client_invalid"
+    with closing(open_app(DataFolder.default())) as app:
+        ApiClientStore(app.database).add(ApiClient("1", long, "digest"))
+        app.api_keys.note(ApiUse(time.time(), 1, long, "::1", 1, "GET", "other", "", 0, 0, 0, 0, 1))
+    for words in (("clients", "list"), ("clients", "uses"), ("connections",)):
+        assert hearth(*words) == 0
+        assert max(map(len, capsys.readouterr().out.splitlines())) < 200
+    assert hearth("clients", "rm", long) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -11,15 +12,32 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from tests.app.cli.conftest import Hearth
 from tests.app.server.conftest import Reply, read_all
+from tests.support.rings import RING_FILE
 
 Capture = pytest.CaptureFixture[str]
 Serving = Callable[..., tuple[subprocess.Popen[str], dict[str, Any]]]
+
+
+def launched(*words: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "app", "serve", "--port", "0", *words],
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    """End a server; returns what it said to stderr."""
+    process.terminate()
+    return process.communicate(timeout=20)[1]
 
 
 @pytest.fixture
@@ -28,13 +46,7 @@ def serving() -> Iterator[Serving]:
     started: list[subprocess.Popen[str]] = []
 
     def start(*words: str, typed: str = "") -> tuple[subprocess.Popen[str], dict[str, Any]]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "app", "serve", "--port", "0", "--json", *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = launched("--json", *words)
         started.append(process)
         assert process.stdin is not None
         assert process.stdout is not None
@@ -85,6 +97,122 @@ def test_the_token_may_come_from_standard_input_or_a_file(serving: Serving, tmp_
     file.write_text("a-token-of-a-file-here\n", encoding="utf-8")
     _, told = serving("--token-file", str(file))
     assert ask(told["url"], "/v1/nothing", "a-token-of-a-file-here").status == 404
+
+
+def told_in(lines: list[str]) -> tuple[str, str]:
+    """The address and the token of what it has printed for people."""
+    (address,) = (it.split()[2].rstrip(";") for it in lines if it.startswith("Listening at "))
+    tokens = [it.removeprefix("Token: ").strip() for it in lines if it.startswith("Token: ")]
+    return address, tokens[0] if tokens else ""
+
+
+def first_lines(stream: IO[str], last: str) -> list[str]:
+    """The lines up to the one with these words."""
+    lines = []
+    for line in stream:
+        lines.append(line)
+        if last in line:
+            return lines
+    raise AssertionError(lines)
+
+
+def test_without_a_keyring_the_token_is_printed_into_a_pipe_or_a_journal() -> None:
+    seen = set()
+    for _ in range(2):
+        process = launched()
+        assert process.stdout is not None
+        address, token = told_in(first_lines(process.stdout, "--token-file"))
+        try:
+            assert ask(address, "/v1/nothing").status == 401
+            assert ask(address, "/v1/nothing", token).status == 404
+        finally:
+            said = ended(process)
+        assert token not in said
+        seen.add(token)
+    assert len(seen) == 2  # it is kept nowhere, so the next start makes another
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
+def test_without_a_keyring_the_token_is_printed_at_a_terminal() -> None:
+    ours, theirs = os.openpty()
+    process = launched(stdout=theirs)
+    os.close(theirs)
+    with os.fdopen(ours, encoding="utf-8") as terminal:
+        address, token = told_in(first_lines(terminal, "--token-file"))
+        try:
+            assert ask(address, "/v1/nothing", token).status == 404
+        finally:
+            ended(process)
+
+
+def test_a_token_of_ones_own_file_stays_the_same(
+    serving: Serving, hearth: Hearth, capsys: Capture, tmp_path: Path
+) -> None:
+    assert hearth("clients", "token", "--new") == 0
+    made = capsys.readouterr()
+    assert "--token-file" in made.err
+    file = tmp_path / "token"
+    file.touch(mode=0o600)
+    file.write_text(made.out, encoding="utf-8")
+    for _ in range(2):
+        process, told = serving("--token-file", str(file))
+        assert (told["token"], told["token_place"]) == (made.out.strip(), "given")
+        assert ask(told["url"], "/v1/nothing", made.out.strip()).status == 404
+        process.terminate()
+        process.wait(timeout=20)
+    process = launched("--token-file", str(file))
+    assert process.stdout is not None
+    lines = first_lines(process.stdout, "you gave")
+    assert made.out.strip() not in "".join(lines) + ended(process)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_a_token_file_that_others_may_read_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("a-token-of-a-file-here\n", encoding="utf-8")
+    file.chmod(0o644)
+    process = launched("--token-file", str(file))
+    assert process.stdout is not None
+    first_lines(process.stdout, "you gave")
+    assert "chmod 600" in ended(process)
+
+
+def test_with_a_keyring_the_token_is_shown_once_and_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "tests.support.rings.FileRing")
+    monkeypatch.setenv(RING_FILE, str(tmp_path / "ring"))
+    process = launched()
+    assert process.stdout is not None
+    address, token = told_in(first_lines(process.stdout, "keyring"))
+    assert ask(address, "/v1/nothing", token).status == 404
+    ended(process)
+    process = launched()
+    assert process.stdout is not None
+    address, again = told_in(first_lines(process.stdout, "hearth clients token"))
+    assert again == ""
+    assert ask(address, "/v1/nothing", token).status == 404
+    ended(process)
+
+
+def test_a_locked_keyring_is_told_and_a_given_token_goes_round_it(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "tests.support.rings.LockedRing")
+    process = launched("--json")
+    told = json.loads(process.communicate(timeout=60)[0])
+    assert process.returncode == 1
+    assert told["error"]["code"] == "keyring"
+    assert "HEARTH_API_TOKEN" in told["error"]["do"]
+    _, told = serving("--token-stdin", typed="a-token-that-was-typed\n")
+    assert ask(told["url"], "/v1/nothing", "a-token-that-was-typed").status == 404
+    monkeypatch.setenv("HEARTH_API_TOKEN", "a-token-of-the-environment")
+    _, told = serving()
+    assert ask(told["url"], "/v1/nothing", "a-token-of-the-environment").status == 404
+    monkeypatch.delenv("HEARTH_API_TOKEN")
+    _, told = serving("--no-token")
+    assert ask(told["url"], "/v1/nothing").status == 404
+    assert ask(told["url"], "/v1/nothing", "what-a-client-sends-anyway").status == 404
 
 
 def test_without_a_token_every_program_may_ask(serving: Serving) -> None:

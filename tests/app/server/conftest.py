@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, closing, contextmanager, suppress
@@ -69,6 +70,22 @@ async def slow(_: Request) -> Response:
     return JSONResponse({})
 
 
+RELEASED = threading.Event()
+"""Lets what `held` holds back go; a test that uses it clears both first."""
+GONE = threading.Event()
+"""The client of `held` has gone."""
+
+
+async def held(request: Request) -> Response:
+    """Answers when it is let go, or when its client has gone."""
+    while not RELEASED.is_set():
+        if await request.is_disconnected():
+            GONE.set()
+            break
+        await anyio.sleep(0.01)
+    return JSONResponse({"held": True})
+
+
 Life = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 
@@ -83,6 +100,7 @@ def small_app(life: Life | None = None) -> Starlette:
             Route("/v1/embeddings", big, methods=["POST"]),
             Route("/v1/rerank", broken, methods=["POST"]),
             Route("/v1/messages", slow, methods=["POST"]),
+            Route("/v1/completions", held, methods=["POST"]),
         ],
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import zlib
 from contextlib import ExitStack
 
 import pytest
@@ -340,3 +341,72 @@ def test_a_mistake_of_ours_ends_one_request_in_the_protocols_own_words(
     assert reply.status == 500
     assert ask(server, token=token).status == 200
     assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://127.0.0.1:{port}/v1/models", 200),
+        ("HTTP://localhost:{port}/v1/models?limit=1", 200),
+        ("http://127.0.0.1:{port}", 401),  # the page at “/”, which is not there without a key
+        ("http://127.0.0.1:{port}/health", 200),
+        ("http://attacker.example/v1/models", 404),
+        ("http://127.0.0.1:1/v1/models", 404),
+        ("http://user@127.0.0.1:{port}/v1/models", 404),
+        ("https://127.0.0.1:{port}/v1/models", 404),
+        ("http://127.0.0.1:{port}@attacker.example/v1/models", 404),
+        ("http:///v1/models", 404),
+    ],
+)
+def test_a_target_with_the_address_of_this_server_is_its_path(
+    server: Server, keys: ApiKeys, target: str, status: int
+) -> None:
+    asked = target.format(port=port_of(server))
+    token = "" if status == 401 else keys.token().secret.reveal()
+    assert ask(server, asked, token=token).status == status
+    if status == 200 and "health" not in target:
+        assert noted(keys, 1)[0].endpoint == "/v1/models"
+
+
+def test_such_a_target_does_not_stand_for_the_host_that_a_page_names(
+    server: Server, token: str
+) -> None:
+    asked = f"http://127.0.0.1:{port_of(server)}/v1/models"
+    headers = {"Host": "attacker.example"}
+    assert ask(server, asked, token=token, headers=headers).status == 421
+
+
+@pytest.mark.parametrize("coding", ["chunked", "Chunked", "identity", "gzip, chunked"])
+def test_a_body_with_two_lengths_is_refused(server: Server, token: str, coding: str) -> None:
+    headers = {"Transfer-Encoding": coding, "Content-Length": "2"}
+    with connected(server) as connection:
+        asked = head(
+            server, "/v1/chat/completions", method="POST", token=token,
+            headers={**headers, "Connection": "keep-alive"},
+        )  # fmt: skip
+        smuggled = head(server, "/v1/models", token=token)
+        connection.sendall(asked + b"2\r\n{}\r\n0\r\n\r\n" + smuggled)
+        said = read_all(connection)
+    assert said.count(b"HTTP/1.1 ") == 1
+    assert Reply(said).status in {400, 501}
+
+
+@pytest.mark.parametrize("how", ["zlib", "raw", "gzip"])
+def test_a_compressed_body_is_read(server: Server, token: str, how: str) -> None:
+    bits = {"zlib": zlib.MAX_WBITS, "raw": -zlib.MAX_WBITS, "gzip": zlib.MAX_WBITS | 16}[how]
+    packed = zlib.compressobj(wbits=bits)
+    body = packed.compress(b"x" * 100_000) + packed.flush()
+    headers = {"Content-Encoding": "gzip" if how == "gzip" else "deflate"}
+    asked = {"method": "POST", "token": token, "headers": headers}
+    reply = ask(server, "/v1/chat/completions", **asked, body=body)
+    assert (reply.status, json.loads(reply.body)) == (200, {"length": 100_000})
+    assert ask(server, "/v1/chat/completions", **asked, body=body[:-9]).status == 400
+    assert ask(server, "/v1/chat/completions", **asked, body=b"no such thing").status == 400
+
+
+def test_a_raw_body_is_no_larger_than_others(server: Server, token: str) -> None:
+    packed = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    body = packed.compress(bytes(40 * 1024 * 1024)) + packed.flush()
+    headers = {"Content-Encoding": "deflate"}
+    asked = {"method": "POST", "token": token, "headers": headers}
+    assert ask(server, "/v1/chat/completions", **asked, body=body).status == 413

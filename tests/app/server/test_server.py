@@ -25,6 +25,8 @@ from app.server.server import Server
 from app.services.api_keys import ApiKeys
 from tests.app.server.conftest import (
     BIG,
+    GONE,
+    RELEASED,
     Reply,
     Serve,
     ask,
@@ -325,3 +327,77 @@ def test_a_server_may_open_a_file_for_each_that_asks(serve: Serve) -> None:
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 256
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def post(server: Server, token: str, target: str, *, last: bool = True) -> bytes:
+    """A whole request. last: the connection is to end behind its answer."""
+    headers = {"Content-Length": "2"} | ({} if last else {"Connection": "keep-alive"})
+    return head(server, target, method="POST", token=token, headers=headers) + b"{}"
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_client_that_ends_its_side_behind_a_request_gets_its_answer(
+    server: Server, token: str, last: bool
+) -> None:
+    with connected(server) as connection:
+        connection.sendall(post(server, token, "/v1/chat/completions", last=last))
+        connection.shutdown(socket.SHUT_WR)
+        reply = Reply(read_all(connection))
+    assert (reply.status, json.loads(reply.body)) == (200, {"length": 2})
+
+
+def test_all_of_several_requests_are_answered_before_the_connection_ends(
+    server: Server, token: str
+) -> None:
+    with connected(server) as connection:
+        connection.sendall(3 * post(server, token, "/v1/chat/completions", last=False))
+        connection.shutdown(socket.SHUT_WR)
+        assert read_all(connection).count(b'{"length":2}') == 3
+
+
+def test_a_stream_goes_on_for_a_client_that_has_ended_its_side(server: Server, token: str) -> None:
+    with connected(server) as connection:
+        connection.sendall(post(server, token, "/v1/responses"))
+        connection.shutdown(socket.SHUT_WR)
+        data = b""
+        while data.count(b"on and on") < 20:
+            data += connection.recv(65536)
+
+
+@pytest.fixture
+def asks_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PatientProtocol, "ASK_S", 0.05)
+    monkeypatch.setattr(PatientProtocol, "AGAIN_S", 0.05)
+    RELEASED.clear()
+    GONE.clear()
+
+
+@pytest.mark.usefixtures("asks_soon")
+def test_one_that_waits_long_is_asked_whether_it_is_there(server: Server, token: str) -> None:
+    with connected(server) as connection:
+        connection.sendall(post(server, token, "/v1/completions"))
+        connection.shutdown(socket.SHUT_WR)
+        asked = b"HTTP/1.1 100 Continue\r\n\r\n"
+        data = connection.recv(65536)
+        while data.count(asked) < 3:
+            data += connection.recv(65536)
+        RELEASED.set()
+        rest = (data + read_all(connection)).replace(asked, b"")
+    assert (Reply(rest).status, Reply(rest).body) == (200, b'{"held":true}')
+    assert not GONE.is_set()
+
+
+@pytest.mark.usefixtures("asks_soon")
+def test_one_that_has_gone_is_noticed(server: Server, token: str) -> None:
+    with connected(server) as connection:
+        connection.sendall(post(server, token, "/v1/completions"))
+    assert GONE.wait(20)
+
+
+def test_one_that_ends_its_side_before_its_request_is_whole_is_left(
+    server: Server, token: str
+) -> None:
+    with connected(server) as connection:
+        connection.sendall(post(server, token, "/v1/chat/completions")[:-1])
+        connection.shutdown(socket.SHUT_WR)
+        assert b"200 OK" not in read_all(connection)

@@ -139,6 +139,55 @@ def test_a_key_for_some_models_shows_and_loads_no_others(served: Served, other: 
             service.find(called, access)
 
 
+def test_a_key_for_some_models_hears_nothing_of_others(served: Served, tmp_path: Path) -> None:
+    """Of no address, in no figure and in no error."""
+    other = served.services.library.add(write_random_llama(tmp_path / "confidential.gguf"))
+    _, secret = served.keys.add("editor", ("starter",))
+    key = secret.reveal()
+    served.aliases = {"gpt-9": "starter", "gpt-8": other.id}
+    served.settings = served.settings.changed("model", other.id)
+    secrets = {other.id, other.name, "confidential", "gpt-8"}
+    for model in ("starter", other.id):
+        assert served.post("/v1/chat/completions", {"model": model, **HI}).status_code == 200
+    stored = served.post("/v1/responses", {"model": other.id, "input": "Hi"}).json()["id"]
+    use(served, other)
+    assert "confidential" in served.get("/metrics").text
+    replies = [
+        served.get("/metrics", key),
+        served.get("/v1/models", key),
+        served.get(f"/v1/models/{other.id}", key),
+        served.get(f"/v1/responses/{stored}", key),
+        served.get(f"/v1/responses/{stored}/input_items", key),
+        served.get("/health", key),
+        served.get("/", key),
+        served.get("/slots", key),
+        served.post("/v1/chat/completions", {"model": "starter", **HI}, key),
+        served.post("/v1/chat/completions", {"model": "gpt-8", **HI}, key),
+        served.post("/v1/responses", {"model": "starter", "input": [{"id": stored}]}, key),
+        served.post("/tokenize", {"content": "a bc"}, key),
+        served.post("/detokenize", {"tokens": [1, 2]}, key),
+        served.post("/v1/embeddings", {"model": other.id, "input": "a"}, key),
+    ]
+    asked_for = {2: other.id, 9: "gpt-8", 13: other.id}
+    for number, reply in enumerate(replies):
+        told = reply.text.replace(asked_for.get(number, "\0"), "")
+        assert not [it for it in secrets if it in told], (number, reply.text)
+    metrics = replies[0].text
+    assert 'model="starter"' in metrics
+    assert "process_resident_memory_bytes" not in metrics
+    assert replies[8].status_code == 503  # the window's model is in the way, and has no name here
+    assert replies[8].json()["error"]["code"] == "model_busy"
+
+
+def test_a_key_without_the_usual_model_counts_with_its_own(
+    served: Served, other: ModelEntry
+) -> None:
+    key = served.keys.add("editor", ("starter",))[1].reveal()
+    served.settings = served.settings.changed("model", other.id)
+    assert served.post("/tokenize", {"content": "a bc"}, key).json()["tokens"] == [1, 2]
+    assert served.services.runtime.held("llamacpp") == served.services.library.starter
+
+
 ADAPTERS = "loud = /adapters/loud.gguf\nodd = /adapters/odd.gguf\nfolder = /adapters/folder"
 
 

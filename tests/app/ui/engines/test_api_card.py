@@ -13,11 +13,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
+from app.core.network.clients import ApiClient, ApiUse
 from app.core.network.serving import EVERYWHERE
 from app.core.settings.fields import Settings
 from app.store.folder import DataFolder
 from app.store.settings_file import SettingsFile
 from app.ui.chat.exposed_badge import ExposedBadge
+from app.ui.engines.api_card import ApiCard
 from app.ui.widgets.labelled_button import LabelledButton
 from app.ui.widgets.switch import Switch
 from tests.app.server.conftest import Reply, read_all
@@ -194,3 +196,14 @@ def ask_quietly(port: int) -> int:
         return ask(port)
     except OSError:
         return 0
+
+
+def test_a_long_name_of_a_program_is_cut(page: Ui) -> None:
+    long = ("editor " * 42).strip()
+    card = page.find(ApiCard, "apiCard")
+    card.show_clients([ApiClient("1", long, "digest")])
+    card.show_uses([ApiUse(0.0, 1, long, "::1", 1, "GET", "other", "", 0, 0, 0, 0, 1)])
+    page.settle()
+    assert long not in text(page, "client1")
+    assert long not in text(page, "serverUses")
+    assert "editor editor" in text(page, "serverUses")
