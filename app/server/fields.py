@@ -71,13 +71,20 @@ def _repaired(value: Any) -> Any:
     return value
 
 
-def check(kind: type[F], value: object) -> F:
-    """Check a part of a request. Raises BadRequest with the first field that is wrong."""
+def check(kind: type[F], value: object, within: str = "") -> F:
+    """Check a part of a request, or all of it.
+
+    Args:
+        within: The field whose value this is; "" for a whole request.
+
+    Raises:
+        BadRequest: With the first field that is wrong.
+    """
     try:
         return kind.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = ".".join(str(part) for part in (within, *first["loc"]) if part != "")
         raise BadRequest(
             f"“{where}” cannot be used." if where else "The request cannot be used.",
             f"{first['msg'].rstrip('.')}.",
