@@ -87,7 +87,7 @@ def check(kind: type[F], value: object, within: str = "") -> F:
         where = ".".join(str(part) for part in (within, *first["loc"]) if part != "")
         raise BadRequest(
             f"“{where}” cannot be used." if where else "The request cannot be used.",
-            f"{first['msg'].rstrip('.')}.",
+            f"{first['msg'].removeprefix('Value error, ').rstrip('.')}.",
             "Correct it and send the request again.",
             where,
         ) from error

@@ -175,7 +175,9 @@ class _Answer:
     def remember(self) -> None:
         """Note the answer's tokens, for when the next prompt of the chat holds its text."""
         known = self._tokens[: self.writer.known]
-        if self._request.prompt is None:
+        # A control token has no text: what is spelled alike without it would get it as well.
+        spelled = all(self._piece(it) or it in self._markers for it in known)
+        if self._request.prompt is None and spelled:
             self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
         self._cache.expect([*self._prompt.tokens, *known])
 

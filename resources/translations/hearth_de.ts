@@ -7938,8 +7938,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Makes words that were just used less likely.</source>
-      <translation>Macht gerade verwendete Wörter weniger wahrscheinlich.</translation>
+      <source>Makes words that were just used less likely; 1 is off.</source>
+      <translation>Macht gerade verwendete Wörter weniger wahrscheinlich; 1 ist aus.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
