@@ -395,8 +395,8 @@ class PromptReady:
 class TokenLogprob:
     """A token with the natural logarithm of its probability before the sampler changed it.
 
-    token: its number, -1 where a server does not tell it. logprob: None for the first token of a
-    prompt, before which there is nothing.
+    token: its number, -1 where a server does not tell it. logprob: not a number for the first token
+    of a prompt, before which there is nothing.
     text: what it stands for, with replacement characters where that is half a character; raw: its
     bytes. likeliest: the likeliest tokens at its place, the first first.
     """
@@ -404,7 +404,7 @@ class TokenLogprob:
     token: int
     text: str
     raw: bytes
-    logprob: float | None
+    logprob: float
     likeliest: tuple[TokenLogprob, ...] = ()
 
 

@@ -7,6 +7,7 @@ those of other servers.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from secrets import token_hex
@@ -165,7 +166,7 @@ class ChatFields(AnswerFields):
 
     def reasoning_settings(self) -> dict[str, object]:
         settings = super().reasoning_settings()
-        wishes = self.reasoning or ReasoningWishes()
+        wishes = self.reasoning or ReasoningWishes.model_validate({})
         asked = wishes.enabled
         if self.thinking is not None and self.thinking.type in {"enabled", "disabled"}:
             asked = self.thinking.type == "enabled"
@@ -599,17 +600,17 @@ def _old_logprobs(told: Sequence[_OldLogprob]) -> dict[str, Any] | None:
         return None
     return {
         "tokens": [spelled(it, _BYTES) for _, it in told],
-        "token_logprobs": [it.logprob for _, it in told],
+        "token_logprobs": [None if math.isnan(it.logprob) else it.logprob for _, it in told],
         "top_logprobs": [_old_likeliest(it) for _, it in told],
         "text_offset": [place for place, _ in told],
     }
 
 
-def _old_likeliest(token: TokenLogprob) -> dict[str, float | None] | None:
+def _old_likeliest(token: TokenLogprob) -> dict[str, float] | None:
     """Write the likeliest tokens, with the one that was drawn; None where nothing is known."""
-    if token.logprob is None:
+    if math.isnan(token.logprob):
         return None
-    found: dict[str, float | None] = {}
+    found: dict[str, float] = {}
     for it in (*token.likeliest, token):
         found.setdefault(spelled(it, _BYTES), it.logprob)
     return found

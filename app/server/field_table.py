@@ -48,7 +48,7 @@ def _at_most_zero(value: Any) -> bool:
 
 
 def _one(value: Any) -> bool:
-    return value == 1
+    return bool(value == 1)
 
 
 def _true(value: Any) -> bool:

@@ -205,7 +205,7 @@ def read_responses(
     if told is None and "message.output_text.logprobs" in (fields.include or ()):
         told = 0
     rules = fields.rules()
-    add_format(rules, "text.format", fields.text and fields.text.format)
+    add_format(rules, "text.format", fields.text.format if fields.text else None)
     schema, grammar = rules.one()
     asked = ApiRequest(
         fields.model,

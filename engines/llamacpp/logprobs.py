@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -86,7 +87,7 @@ class PromptJudge:
     def noted(self, first: int) -> tuple[TokenLogprob, ...]:
         """Return the tokens from place `first` on; of that one nothing is told but its text."""
         raw = self._vocabulary.shown(self._prompt[first])
-        begun = TokenLogprob(self._prompt[first], raw.decode(errors="replace"), raw, None)
+        begun = TokenLogprob(self._prompt[first], raw.decode(errors="replace"), raw, math.nan)
         return (begun, *(self._noted[at] for at in range(first + 1, len(self._prompt))))
 
 

@@ -174,7 +174,7 @@ def test_a_call_that_was_cut_off_is_none() -> None:
     assert again.finish(ended=True) == [ToolCall("clock", '{"town": "', "call_1")]
 
 
-WORDS = ("A", "f")
+WORD_MARKERS = ("A", "f")
 """How the markers begin that are words: a few letters of one are as likely another word's."""
 
 
@@ -187,7 +187,7 @@ def test_a_call_that_was_cut_off_anywhere_is_no_text(sample: CallSample, streame
         found = [it for piece in (text if streamed else [text]) for it in reader.feed(piece)]
         told, calls = text_and_calls([*found, *reader.finish(ended=False)])
         rest = told.removeprefix(sample.answer)
-        begun = len(rest) < 4 and rest.startswith(WORDS) and text.endswith(rest)
+        begun = len(rest) < 4 and rest.startswith(WORD_MARKERS) and text.endswith(rest)
         assert sample.answer.startswith(told) or begun, (length, told)
         assert named(calls) == sample.calls[: len(calls)], length
 
