@@ -24,6 +24,7 @@ MOST_STOPS: Final = 64
 LONGEST_STOP: Final = 1024
 LONGEST_GRAMMAR: Final = 65_536
 MOST_CHOICES: Final = 1000
+MOST_NAMED: Final = 20
 NO_LIMIT: Final = -1
 """The number that other servers take for “no limit” and for “draw a new seed”."""
 _STRONGEST: Final = 1e6
@@ -233,11 +234,11 @@ class AnswerFields(Fields):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The note on fields that no known server has, if there are any."""
+        """The note on fields that the protocol and `field_table.py` lack, if there are any."""
         if not self._unknown:
             return ()
-        named = ", ".join(name[:60] for name in sorted(self._unknown)[:20])
-        return (f"These fields are not known here, and were not used: {named}.",)
+        named = ", ".join(name[:60] for name in sorted(self._unknown)[:MOST_NAMED])
+        return (f"These fields do not belong to this request, and were not used: {named}.",)
 
     @property
     def told_usage(self) -> bool:

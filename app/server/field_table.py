@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from app.core.settings.fields import fields as setting_fields
 from app.server.request import BadRequest
 
 Treatment = Literal["honoured", "ignored", "refused"]
@@ -97,7 +98,7 @@ GROUPS: Final = (
         "temperature top_p top_k min_p repeat_penalty repetition_penalty repeat_last_n "
         "presence_penalty frequency_penalty seed",
         "all",
-        "within the limits below; seed -1 draws a new one",
+        "within the limits above; seed -1 draws a new one",
     ),
     FieldGroup(
         "honoured",
@@ -135,10 +136,13 @@ GROUPS: Final = (
     FieldGroup(
         "ignored",
         "user metadata safety_identifier service_tier prompt_cache_key prompt_cache_retention "
-        "prompt_cache_options prediction moderation verbosity truncation max_tool_calls "
+        "prompt_cache_options prediction moderation truncation max_tool_calls "
         "background_options access_programs image context_management store",
         "OpenAI",
         "they change no word of the answer; a conversation that is too long is an error",
+    ),
+    FieldGroup(
+        "ignored", "verbosity", "OpenAI", "a hint that models have no way to take; say it in words"
     ),
     FieldGroup(
         "ignored",
@@ -235,7 +239,7 @@ GROUPS: Final = (
         "top_a top_n_sigma xtc_probability dynatemp_range dry_multiplier mirostat "
         "adaptive_target smoothing_factor min_keep n_indent t_max_predict_ms",
         "llama-server and others",
-        "Hearth has no such sampler; 0 is off",
+        "Hearth has none of them; 0 is off",
         _at_most_zero,
     ),
     FieldGroup(
@@ -274,7 +278,7 @@ GROUPS: Final = (
         "prompt_logprobs",
         "vLLM",
         "`echo` with `logprobs` tells them on `/v1/completions`",
-        lambda value: value in (None, False),
+        lambda value: value is None or value is False,
     ),
     FieldGroup(
         "refused",
@@ -304,6 +308,9 @@ GROUPS: Final = (
     ),
     FieldGroup("refused", "template raw images context", "Ollama", "Hearth cannot do it", _empty),
 )
+
+LIMITED: Final = ("temperature", "top_p", "min_p", "repeat_penalty")
+"""The numbers that have the limits of the app's settings of the same name."""
 
 _PLACES: Final[Mapping[str, str]] = {
     "chat": "`/v1/chat/completions`",
@@ -370,3 +377,18 @@ def _lines() -> Iterable[str]:
 
 def _counts(group: FieldGroup, endpoint: str) -> bool:
     return not group.at or endpoint in group.at
+
+
+def limits_markdown() -> str:
+    """Write the limits of numbers for the guide: those that the app's own settings have."""
+    limits = setting_fields()
+    rows = ["| Field | From | To |", "|---|---|---|"]
+    for name in LIMITED:
+        its = limits[name]
+        least = f"more than {its.gt:g}" if its.ge is None else f"{its.ge:g}"
+        rows.append(f"| `{name}` | {least} | {its.le:g} |")
+    rows += [
+        "| `top_k`, `repeat_last_n` | -1 | 2147483647 |",
+        "| `presence_penalty`, `frequency_penalty` | -2 | 2 |",
+    ]
+    return "\n".join(rows)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.core.documents import DocumentKind
 from app.server.answer_fields import NO_LIMIT, AnswerFields, Whole
@@ -109,6 +109,7 @@ class CountFields(Fields):
 
 
 class MessagesFields(AnswerFields, CountFields):
+    model_config = ConfigDict(extra="allow")
     endpoint: ClassVar = "messages"
 
     max_tokens: Whole = Field(ge=NO_LIMIT)
