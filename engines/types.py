@@ -142,9 +142,10 @@ class Sampling:
     already, once and for each time; 0 switches them off. logit_bias: added to a token's logit.
     logprobs: how many of the likeliest tokens to tell for each token of the answer, 0 for the
     token alone; None tells none.
-    ignore_end: no token ends the answer by itself, only max_tokens, a stop string or one of
-    stop_tokens. min_tokens: tokens before which none ends it either, and no stop string. Neither
-    goes with a grammar, a schema or tools. stop_tokens: end the answer, and are no part of it.
+    ignore_end: the answer goes on past the tokens that end a turn, until max_tokens, a stop string
+    or one of stop_tokens. min_tokens: nothing ends the answer before so many tokens, not even a
+    stop string. Neither can be combined with a grammar, a schema or tools. stop_tokens: tokens
+    that end the answer; they are no part of it.
     """
 
     temperature: float = 0.7

@@ -113,14 +113,14 @@ class ChatMessage(Fields):
 
 
 class ThinkingSwitch(Fields):
-    """DeepSeek’s, GLM’s and Kimi’s way to switch reasoning on and off."""
+    """DeepSeek's, GLM's and Kimi's switch for reasoning."""
 
     type: Literal["enabled", "disabled", "adaptive", "auto"]
     budget_tokens: Whole | None = Field(None, ge=NO_LIMIT)
 
 
 class ReasoningWishes(Fields):
-    """OpenRouter’s way to say how hard to reason."""
+    """OpenRouter's settings of reasoning."""
 
     enabled: bool | None = None
     effort: str | None = None

@@ -27,7 +27,7 @@ class FieldGroup:
     Attributes:
         names: The fields, separated by blanks.
         of: The servers or APIs that have them.
-        why: What is done with them, or why not, as half a sentence for the guide.
+        why: The reason, or how they are honoured, as half a sentence for the guide.
         unless: Tells whether a value asks for nothing, so that a refused field is let through.
         at: The endpoints for which the group counts, by the names in `Endpoint`; all if empty.
     """

@@ -1,6 +1,6 @@
 """Grammars for answers that follow a regular expression or are one of several texts: pure.
 
-The grammars are GBNF, as a client’s own `grammar` is, so that every engine takes them alike.
+The grammars are GBNF, as a client's own `grammar` is, so that every engine takes them alike.
 """
 
 from __future__ import annotations

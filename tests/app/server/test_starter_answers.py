@@ -247,7 +247,7 @@ def test_no_cut_call_comes_as_text(client: openai.OpenAI) -> None:
 def test_a_cut_call_is_left_out_in_the_other_protocols(
     client: openai.OpenAI, claude: anthropic.Anthropic
 ) -> None:
-    function = CLOCK["function"]
+    function: Any = {"type": "function", "strict": True, **CLOCK["function"]}
     message = claude.messages.create(
         model="starter", max_tokens=5, messages=QUESTION, tool_choice={"type": "any"},
         tools=[{"name": "clock", "input_schema": TOWN}],
@@ -256,7 +256,7 @@ def test_a_cut_call_is_left_out_in_the_other_protocols(
     assert [(it.type, getattr(it, "text", "")) for it in message.content] == [("text", "")]
     response = client.responses.create(
         model="starter", input="What is Hearth?", max_output_tokens=5, tool_choice="required",
-        tools=[{"type": "function", "strict": True, **function}],
+        tools=[function],
     )  # fmt: skip
     assert (response.status, response.output_text) == ("incomplete", "")
     assert response.incomplete_details is not None
