@@ -312,6 +312,11 @@ GROUPS: Final = (
 LIMITED: Final = ("temperature", "top_p", "min_p", "repeat_penalty")
 """The numbers that have the limits of the app's settings of the same name."""
 
+_BY_NAME: Final = {
+    name: [group for group in GROUPS if name in group.names.split()]
+    for name in {name for group in GROUPS for name in group.names.split()}
+}
+
 _PLACES: Final[Mapping[str, str]] = {
     "chat": "`/v1/chat/completions`",
     "completions": "`/v1/completions`",
@@ -335,7 +340,7 @@ def judge(endpoint: str, extra: Mapping[str, Any]) -> tuple[str, ...]:
     """
     unknown = []
     for name, value in extra.items():
-        groups = [it for it in GROUPS if name in it.names.split() and _counts(it, endpoint)]
+        groups = [it for it in _BY_NAME.get(name, ()) if not it.at or endpoint in it.at]
         for group in groups:
             if group.treatment == "refused" and not (group.unless and group.unless(value)):
                 raise refusal(name, group.why)
@@ -373,10 +378,6 @@ def _lines() -> Iterable[str]:
         fields = ", ".join(f"`{name}`" for name in group.names.split())
         places = f" at {', '.join(_PLACES[it] for it in group.at)}" if group.at else ""
         yield f"| {fields} | {group.of} | **{group.treatment}**{places}: {group.why} |"
-
-
-def _counts(group: FieldGroup, endpoint: str) -> bool:
-    return not group.at or endpoint in group.at
 
 
 def limits_markdown() -> str:
