@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from app.core.settings.fields import fields as setting_fields
 from app.server.field_table import judge, refusal
 from app.server.fields import Fields, check
-from app.server.patterns import NoPattern, choice_grammar, regex_grammar
+from app.server.patterns import UnreadablePattern, choice_grammar, regex_grammar
 from app.server.request import BadRequest, thinking_settings
 from engines.types import Sampling
 
@@ -93,7 +93,7 @@ class TemplateValues(Fields):
     reasoning_effort: str | None = None
 
 
-class Rules:
+class AnswerRules:
     """The rules that the fields of one request set for its answer: at most one may remain."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class Rules:
             return
         try:
             self.grammar(field, regex_grammar(pattern))
-        except NoPattern as error:
+        except UnreadablePattern as error:
             raise _wrong(field, str(error)) from None
 
     def choice(self, field: str, texts: Sequence[str] | None) -> None:
@@ -305,9 +305,9 @@ class AnswerFields(Fields):
             )
         return found
 
-    def rules(self) -> Rules:
+    def rules(self) -> AnswerRules:
         """Collect what the answer has to follow. Raises BadRequest."""
-        rules = Rules()
+        rules = AnswerRules()
         add_format(rules, "response_format", self.response_format)
         rules.schema("json_schema", self.json_schema)
         rules.schema("guided_json", self.guided_json)
@@ -350,7 +350,7 @@ def unlimited(value: int | None) -> int | None:
     return None if value == NO_LIMIT else value
 
 
-def add_format(rules: Rules, field: str, form: ResponseFormat | None) -> None:
+def add_format(rules: AnswerRules, field: str, form: ResponseFormat | None) -> None:
     """Add what a format of OpenAI's or its relatives asks for. Raises BadRequest."""
     if form is None or form.type == "text":
         return
@@ -377,7 +377,7 @@ def add_format(rules: Rules, field: str, form: ResponseFormat | None) -> None:
             raise refusal(field, "a structural tag can be held by no model here")
 
 
-def _add_structured(rules: Rules, given: StructuredOutputs | None) -> None:
+def _add_structured(rules: AnswerRules, given: StructuredOutputs | None) -> None:
     """Add what vLLM's `structured_outputs` asks for. Raises BadRequest."""
     if given is None:
         return

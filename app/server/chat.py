@@ -112,7 +112,7 @@ class ChatMessage(Fields):
     reasoning: str | None = None
 
 
-class ThinkingSwitch(Fields):
+class ThinkingChoice(Fields):
     """DeepSeek's, GLM's and Kimi's switch for reasoning."""
 
     type: Literal["enabled", "disabled", "adaptive", "auto"]
@@ -139,7 +139,7 @@ class ChatFields(AnswerFields):
     tools: list[dict[str, Any]] | None = None
     tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
-    thinking: ThinkingSwitch | None = None
+    thinking: ThinkingChoice | None = None
     reasoning: ReasoningWishes | None = None
 
     def limit(self) -> int | None:

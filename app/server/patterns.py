@@ -21,7 +21,7 @@ _NAMED: Final = re.compile(r"\?(?::|P?<[A-Za-z_]\w*>)")
 _DEEPEST: Final = 50
 
 
-class NoPattern(ValueError):
+class UnreadablePattern(ValueError):
     """A regular expression that no grammar can express. The text is half a sentence."""
 
 
@@ -34,8 +34,8 @@ def regex_grammar(pattern: str) -> str:
     """Write the grammar of an answer that matches a regular expression as a whole.
 
     Raises:
-        NoPattern: The expression is wrong, or uses something other than characters, sets, groups,
-            alternatives, repetitions, and anchors at its ends.
+        UnreadablePattern: The expression is wrong, or uses something other than characters, sets,
+            groups, alternatives, repetitions, and anchors at its ends.
     """
     return f"root ::= {_Reader(pattern).whole()}"
 
@@ -176,7 +176,7 @@ class _Reader:
         return True
 
     def _fail(self, why: str) -> NoReturn:
-        raise NoPattern(f"at its character {self._at + 1}, {why}")
+        raise UnreadablePattern(f"at its character {self._at + 1}, {why}")
 
 
 def _literal(text: str) -> str:
