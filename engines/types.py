@@ -142,6 +142,10 @@ class Sampling:
     already, once and for each time; 0 switches them off. logit_bias: added to a token's logit.
     logprobs: how many of the likeliest tokens to tell for each token of the answer, 0 for the
     token alone; None tells none.
+    ignore_end: the answer goes on past the tokens that end a turn, until max_tokens, a stop string
+    or one of stop_tokens. min_tokens: nothing ends the answer before so many tokens, not even a
+    stop string. Neither can be combined with a grammar, a schema or tools. stop_tokens: tokens
+    that end the answer; they are no part of it.
     """
 
     temperature: float = 0.7
@@ -157,6 +161,9 @@ class Sampling:
     frequency_penalty: float = 0.0
     logit_bias: tuple[tuple[int, float], ...] = ()
     logprobs: int | None = None
+    ignore_end: bool = False
+    min_tokens: int = 0
+    stop_tokens: tuple[int, ...] = ()
 
     @property
     def guided(self) -> bool:
@@ -192,6 +199,8 @@ class ChatRequest:
     where it has to; "" leaves it all of them. parallel_tools: it may ask for several at once.
     prompt: text or tokens to go on with as they are, without a chat template; then there are no
     messages. suffix: text that comes behind the answer to a prompt of text, which fills the gap.
+    echo: the prompt comes before its answer as `PromptEcho`, with the probabilities of its tokens
+    where `Sampling.logprobs` asks for those of the answer's.
     adapter: the name of one of `LoadPlan.adapters` to answer with; None is the model by itself.
     guest: another program asks; the prompts of those who ask here are read first.
     """
@@ -213,8 +222,14 @@ class ChatRequest:
     parallel_tools: bool = True
     prompt: str | tuple[int, ...] | None = None
     suffix: str = ""
+    echo: bool = False
     adapter: str | None = None
     guest: bool = False
+
+    @property
+    def judges_prompt(self) -> bool:
+        """Whether the probabilities of the prompt's tokens are asked for."""
+        return self.echo and self.sampling.logprobs is not None
 
 
 @dataclass(frozen=True)
@@ -381,7 +396,8 @@ class PromptReady:
 class TokenLogprob:
     """A token with the natural logarithm of its probability before the sampler changed it.
 
-    token: its number, -1 where a server does not tell it.
+    token: its number, -1 where a server does not tell it. logprob: not a number for the first token
+    of a prompt, before which there is nothing.
     text: what it stands for, with replacement characters where that is half a character; raw: its
     bytes. likeliest: the likeliest tokens at its place, the first first.
     """
@@ -391,6 +407,17 @@ class TokenLogprob:
     raw: bytes
     logprob: float
     likeliest: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptEcho:
+    """A prompt that was asked for with its answer; comes once it is read.
+
+    logprobs: of its tokens, where they were asked for; the text is what these spell, then.
+    """
+
+    text: str
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -529,6 +556,7 @@ class Ranking:
 
 Event = (
     PromptReady
+    | PromptEcho
     | TextDelta
     | ReasoningDelta
     | WasReasoning

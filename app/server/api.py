@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from app.core.chats.answers import Grounded, Ready
 from app.core.metrics.prometheus import CONTENT_TYPE
 from app.core.network.clients import ApiClient
 from app.server import chat, messages, overflow, responses, vectors
+from app.server.answer_fields import AnswerFields
 from app.server.fields import Fields, check, read_json
 from app.server.guard import UseInProgress
 from app.server.recent import (
@@ -240,26 +242,22 @@ class Api:
         fields = check(chat.CompletionFields, read_json(await request.body()))
         asked = chat.read_texts(fields)
 
-        def writer(head: Mapping[str, Any], number: int) -> chat.TextWriter:
-            prompt = asked[number // asked[0].count].shaped.prompt
-            echo = prompt if fields.echo and isinstance(prompt, str) else ""
-            return chat.TextWriter(head, number, echo)
-
-        return await self._complete_with(request, fields, asked, "cmpl-", writer)
+        return await self._complete_with(request, fields, asked, "cmpl-", chat.TextWriter)
 
     async def _complete_with(
         self,
         request: Request,
-        fields: chat.SamplingFields,
+        fields: AnswerFields,
         asked: Sequence[ApiRequest],
         prefix: str,
-        writer: Callable[[Mapping[str, Any], int], chat.ChatWriter],
+        writer: type[chat.ChatWriter],
     ) -> Response:
         head = chat.head(prefix, fields.model)
         if notes := asked[0].notes:
             head["notes"] = list(notes)
         count = asked[0].count
-        writers = [writer(head, number) for number in range(len(asked) * count)]
+        stop = fields.include_stop_str_in_output
+        writers = [writer(head, at, with_stop=stop) for at in range(len(asked) * count)]
 
         def usage() -> Iterator[dict[str, Any]]:
             done = [it.done for it in writers if it.done is not None]
@@ -525,9 +523,10 @@ async def _items(
 
 
 class WithoutSlash:
-    """An ASGI app round another: an address with a slash at its end is the one without.
+    """An ASGI app around another one, which takes addresses with slashes too many.
 
-    Many clients follow no redirect with the body of a request.
+    Many clients follow no redirect with the body of a request, and some put a base address that
+    ends with a slash before a path that begins with one.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -535,7 +534,8 @@ class WithoutSlash:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
+            path = re.sub("/{2,}", "/", scope["path"])
+            scope = {**scope, "path": path.rstrip("/") or "/"}
         await self._app(scope, receive, send)
 
 

@@ -1,40 +1,43 @@
 """OpenAI's chat completions and completions: requests read, answers written.
 
-Source: OpenAI's API reference, "Chat" and "Completions"; fields that are no part of it are those of
-llama-server and vLLM: `top_k`, `min_p`, `repeat_penalty`, `repetition_penalty`, `grammar`,
-`chat_template_kwargs`, `thinking_budget`, `reasoning_content`.
+Source: OpenAI's API reference, "Chat" and "Completions"; `field_table.py` lists the fields that are
+those of other servers.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from secrets import token_hex
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from app.server.answer_fields import NO_LIMIT, AnswerFields, Whole, unlimited
 from app.server.fields import Fields, check
 from app.server.parts import content_of
 from app.server.request import (
     ApiRequest,
     BadRequest,
     allowed_of,
+    arguments_text,
     chosen_tool,
     joined,
     thinking_settings,
     tool_choice_of,
 )
 from app.server.uploads import Intake
+from engines.text import Utf8Decoder
 from engines.types import (
     ChatRequest,
     Done,
     Event,
     Message,
+    PromptEcho,
     ReasoningDelta,
     Role,
-    Sampling,
     TextDelta,
     TokenLogprob,
     Tool,
@@ -59,6 +62,11 @@ FINISHED: Final[Mapping[str, str]] = {
 }
 
 
+_OldLogprob = tuple[int, TokenLogprob]
+"""Where a token begins in the text, and its probability."""
+_BYTES: Final = "bytes:"
+
+
 class Function(Fields):
     name: str = Field(min_length=1, max_length=256)
     description: str | None = None
@@ -76,13 +84,19 @@ class AllowedTools(Fields):
 
 class CalledFunction(Fields):
     name: str
-    arguments: str = ""
+    arguments: Any = ""
+
+
+class CustomCall(Fields):
+    name: str
+    input: str = ""
 
 
 class Call(Fields):
     id: str = ""
     type: str = "function"
-    function: CalledFunction
+    function: CalledFunction | None = None
+    custom: CustomCall | None = None
 
 
 class ChatMessage(Fields):
@@ -90,155 +104,134 @@ class ChatMessage(Fields):
     content: str | list[dict[str, Any]] | None = None
     name: str | None = None
     tool_calls: list[Call] | None = None
+    function_call: CalledFunction | None = None
     tool_call_id: str | None = None
+    refusal: str | None = None
+    audio: dict[str, Any] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
 
 
-class JsonSchema(Fields):
-    name: str = ""
-    schema_: dict[str, Any] | None = Field(None, alias="schema")
+class ThinkingChoice(Fields):
+    """DeepSeek's, GLM's and Kimi's switch for reasoning."""
+
+    type: Literal["enabled", "disabled", "adaptive", "auto"]
+    budget_tokens: Whole | None = Field(None, ge=NO_LIMIT)
 
 
-class ResponseFormat(Fields):
-    type: Literal["text", "json_object", "json_schema"]
-    json_schema: JsonSchema | None = None
+class ReasoningWishes(Fields):
+    """OpenRouter's settings of reasoning."""
+
+    enabled: bool | None = None
+    effort: str | None = None
+    max_tokens: Whole | None = Field(None, ge=NO_LIMIT)
 
 
-class StreamOptions(Fields):
-    include_usage: bool = False
+class ChatFields(AnswerFields):
+    endpoint: ClassVar = "chat"
 
+    messages: list[ChatMessage] = Field(min_length=1, max_length=100_000)
+    max_completion_tokens: Whole | None = Field(None, ge=NO_LIMIT)
+    n: Whole | None = Field(None, ge=1, le=MOST_AT_ONCE)
+    logprobs: bool | Whole | None = None
+    top_logprobs: Whole | None = Field(None, ge=0, le=MOST_LIKELY)
+    n_probs: Whole | None = Field(None, ge=0, le=MOST_LIKELY)
+    tools: list[dict[str, Any]] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = None
+    thinking: ThinkingChoice | None = None
+    reasoning: ReasoningWishes | None = None
 
-class SamplingFields(Fields):
-    """What both of OpenAI's kinds of completion have."""
+    def limit(self) -> int | None:
+        if self.max_completion_tokens is not None:
+            return unlimited(self.max_completion_tokens)
+        return super().limit()
 
-    model: str = Field(min_length=1, max_length=512)
-    stream: bool = False
-    stream_options: StreamOptions | None = None
-    temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
-    top_k: int | None = Field(None, ge=-1)
-    min_p: float | None = Field(None, ge=0, le=1)
-    repeat_penalty: float | None = Field(None, gt=0, le=10)
-    repetition_penalty: float | None = Field(None, gt=0, le=10)
-    presence_penalty: float | None = Field(None, ge=-2, le=2)
-    frequency_penalty: float | None = Field(None, ge=-2, le=2)
-    logit_bias: dict[str, float] | None = None
-    seed: int | None = None
-    stop: str | list[str] | None = None
-    n: int | None = Field(None, ge=1, le=MOST_AT_ONCE)
-    max_tokens: int | None = Field(None, ge=1)
-    grammar: str | None = Field(None, max_length=65_536)
+    def likely(self) -> int | None:
+        """Return how many of the likeliest tokens are told with each; None for no token at all.
 
-    @property
-    def told_usage(self) -> bool:
-        return self.stream_options is not None and self.stream_options.include_usage
-
-    def settings(self, most: int | None) -> dict[str, object]:
-        """Return what the settings of an answer call the same. most: tokens of the answer."""
-        named: dict[str, object | None] = {
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            # vLLM's clients say -1 for no limit.
-            "top_k": None if self.top_k is None else max(0, self.top_k),
-            "min_p": self.min_p,
-            "repeat_penalty": self.repeat_penalty or self.repetition_penalty,
-            "max_tokens": most,
-        }
-        return {name: value for name, value in named.items() if value is not None}
-
-    def stops(self) -> tuple[str, ...]:
-        """Return the texts at which it ends. Raises BadRequest."""
-        found = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
-        if len(found) > MOST_AT_ONCE or any(len(it) > 1024 for it in found):
+        Raises BadRequest.
+        """
+        asked = self.top_logprobs or self.n_probs or 0
+        if self.logprobs is None or isinstance(self.logprobs, bool):
+            return asked if self.logprobs or asked else None
+        if not 0 <= self.logprobs <= MOST_LIKELY:
             raise BadRequest(
-                "There are too many stops, or one is too long.",
-                f"At most {MOST_AT_ONCE} of 1,024 characters can be watched for.",
-                "Send fewer.",
-                "stop",
+                "“logprobs” cannot be used.",
+                f"From 0 to {MOST_LIKELY} of the likeliest tokens can be told with each.",
+                "Send true, and the number as “top_logprobs”.",
+                "logprobs",
             )
-        return tuple(filter(None, found))
+        return max(asked, self.logprobs)
 
-    def sampling(self, schema: str | None, likely: int | None) -> Sampling:
-        """Return what the settings know nothing of. Raises BadRequest."""
-        try:
-            bias = {int(token): value for token, value in (self.logit_bias or {}).items()}
-        except ValueError:
-            raise BadRequest(
-                "“logit_bias” cannot be used.",
-                "Its keys are no numbers of tokens.",
-                "Name tokens by their numbers, as /tokenize gives them.",
-                "logit_bias",
-            ) from None
-        return Sampling(
-            schema=schema,
-            presence_penalty=self.presence_penalty or 0.0,
-            frequency_penalty=self.frequency_penalty or 0.0,
-            logit_bias=tuple(bias.items()),
-            logprobs=likely,
+    def reasoning_settings(self) -> dict[str, object]:
+        settings = super().reasoning_settings()
+        wishes = self.reasoning or ReasoningWishes.model_validate({})
+        asked = wishes.enabled
+        if self.thinking is not None and self.thinking.type in {"enabled", "disabled"}:
+            asked = self.thinking.type == "enabled"
+        return {**thinking_settings(wishes.effort, asked), **settings}
+
+    def budget(self) -> int | None:
+        given = self.thinking.budget_tokens if self.thinking else None
+        wished = self.reasoning.max_tokens if self.reasoning else None
+        own = super().budget()
+        return next(
+            (it for it in (own, unlimited(given), unlimited(wished)) if it is not None), None
         )
 
 
-class TemplateValues(Fields):
-    enable_thinking: bool | None = None
+class CompletionFields(AnswerFields):
+    endpoint: ClassVar = "completions"
 
-
-class ChatFields(SamplingFields):
-    messages: list[ChatMessage] = Field(min_length=1, max_length=100_000)
-    max_completion_tokens: int | None = Field(None, ge=1)
-    logprobs: bool | None = None
-    top_logprobs: int | None = Field(None, ge=0, le=MOST_LIKELY)
-    tools: list[dict[str, Any]] | None = None
-    functions: list[dict[str, Any]] | None = None
-    tool_choice: str | dict[str, Any] | None = None
-    parallel_tool_calls: bool | None = None
-    response_format: ResponseFormat | None = None
-    reasoning_effort: str | None = None
-    thinking_budget: int | None = Field(None, ge=0)
-    chat_template_kwargs: TemplateValues | None = None
-
-
-class CompletionFields(SamplingFields):
     prompt: str | list[str] | list[int] | list[list[int]]
-    logprobs: int | None = Field(None, ge=0, le=MOST_LIKELY)
+    n: Whole | None = Field(None, ge=1, le=MOST_AT_ONCE)
+    logprobs: bool | Whole | None = None
+    n_probs: Whole | None = Field(None, ge=0, le=MOST_LIKELY)
     echo: bool = False
     suffix: str | None = None
-    max_tokens: int | None = Field(16, ge=0)
+    max_tokens: Whole | None = Field(16, ge=NO_LIMIT)
+
+    def likely(self) -> int | None:
+        """Return how many of the likeliest tokens are told with each; None for no token at all.
+
+        Raises BadRequest.
+        """
+        asked = self.n_probs or None
+        if self.logprobs is not None and self.logprobs is not False:
+            asked = max(asked or 0, int(self.logprobs))
+        if asked is not None and not 0 <= asked <= MOST_LIKELY:
+            raise BadRequest(
+                "“logprobs” cannot be used.",
+                f"From 0 to {MOST_LIKELY} of the likeliest tokens can be told with each.",
+                "Send such a number.",
+                "logprobs",
+            )
+        return asked
 
 
 def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
     """Read a request for a chat completion. Raises BadRequest, DocumentNotRead, Cancelled."""
-    if fields.functions:
-        raise BadRequest(
-            "“functions” cannot be used.",
-            "Models are told of “tools” only, which OpenAI has had in its place since 2023.",
-            "Send each as a tool: {“type”: “function”, “function”: …}.",
-            "functions",
-        )
     tools, notes = tools_of(fields.tools)
     choice, only, tools = _choice(fields.tool_choice, tools)
-    template = fields.chat_template_kwargs or TemplateValues()
-    likely = (fields.top_logprobs or 0) if fields.logprobs else None
+    schema, grammar = fields.rules().one()
     return ApiRequest(
         fields.model,
         ChatRequest(
             joined(_messages(fields.messages, intake)),
-            sampling=fields.sampling(schema_of(fields.response_format), likely),
+            sampling=fields.sampling(schema, fields.likely()),
             stop=fields.stops(),
             tools=tools,
             tool_choice=tool_choice_of(choice),
             only_tool=only,
             parallel_tools=fields.parallel_tool_calls is not False,
         ),
-        {
-            **fields.settings(fields.max_completion_tokens or fields.max_tokens),
-            **thinking_settings(fields.reasoning_effort, template.enable_thinking),
-        },
-        seed=fields.seed,
-        grammar=fields.grammar,
-        thinking_budget=fields.thinking_budget,
+        {**fields.settings(), **fields.reasoning_settings()},
+        seed=fields.fresh_seed(),
+        grammar=grammar,
+        thinking_budget=fields.budget(),
         count=fields.n or 1,
-        notes=notes,
+        notes=(*notes, *fields.notes),
     )
 
 
@@ -253,11 +246,12 @@ def read_texts(fields: CompletionFields) -> list[ApiRequest]:
             "Send the prompt as text, or leave “suffix” out.",
             "suffix",
         )
-    if fields.echo and not (are_texts and fields.logprobs is None):
+    likely = fields.likely()
+    if fields.echo and fields.suffix and likely is not None:
         raise BadRequest(
             "“echo” cannot be used here.",
-            "Only a prompt that is text is sent back, and without the probabilities of its tokens.",
-            "Send the prompt as text and leave “logprobs” out, or leave “echo” out.",
+            "Between a prompt and its “suffix” the model sees tokens that are part of neither.",
+            "Leave “logprobs” or “suffix” out.",
             "echo",
         )
     count = fields.n or 1
@@ -268,20 +262,23 @@ def read_texts(fields: CompletionFields) -> list[ApiRequest]:
             "Send some of them in another request." if prompts else "Send one.",
             "prompt",
         )
+    schema, grammar = fields.rules().one()
     return [
         ApiRequest(
             fields.model,
             ChatRequest(
                 (),
-                sampling=fields.sampling(None, fields.logprobs),
+                sampling=fields.sampling(schema, likely),
                 stop=fields.stops(),
                 prompt=prompt,
                 suffix=fields.suffix or "",
+                echo=fields.echo,
             ),
-            fields.settings(fields.max_tokens),
-            seed=fields.seed,
-            grammar=fields.grammar,
+            fields.settings(),
+            seed=fields.fresh_seed(),
+            grammar=grammar,
             count=count,
+            notes=fields.notes,
         )
         for prompt in prompts
     ]
@@ -320,23 +317,6 @@ def left_out(kinds: Sequence[str]) -> tuple[str, ...]:
     return (f"These tools are no functions, and the model was not told of them: {named}.",)
 
 
-def schema_of(wanted: ResponseFormat | None) -> str | None:
-    """Return the JSON schema that an answer has to follow. Raises BadRequest."""
-    if wanted is None or wanted.type == "text":
-        return None
-    if wanted.type == "json_object":
-        return '{"type": "object"}'
-    schema = wanted.json_schema.schema_ if wanted.json_schema else None
-    if schema is None:
-        raise BadRequest(
-            "“response_format” has no schema.",
-            "“json_schema” asks for an answer by a schema, and there is none in it.",
-            "Send it as response_format.json_schema.schema.",
-            "response_format",
-        )
-    return json.dumps(schema)
-
-
 def _choice(
     choice: str | Mapping[str, Any] | None, tools: tuple[Tool, ...]
 ) -> tuple[str, str, tuple[Tool, ...]]:
@@ -357,23 +337,48 @@ def _messages(messages: Sequence[ChatMessage], intake: Intake) -> Iterator[Messa
     asked: dict[str, str] = {}
     roles: Mapping[str, Role] = {"developer": "system", "function": "tool"}
     for number, it in enumerate(messages):
+        where = f"messages.{number}"
         role = roles.get(it.role, it.role)
-        calls = tuple(
-            ToolCall(call.function.name, call.function.arguments, call.id)
-            for call in it.tool_calls or ()
-        )
+        calls = tuple(_calls(it, where))
         asked.update({call.id: call.name for call in calls})
         call_id = it.tool_call_id or ""
-        content = content_of(it.content, f"messages.{number}.content", intake)
+        if it.audio is not None and not it.content:
+            raise BadRequest(
+                f"“{where}.audio” cannot be used.",
+                "The sound of an earlier answer is named by its id, and is not kept here.",
+                "Send what it says as “content”.",
+                f"{where}.audio",
+            )
+        content = content_of(it.content, f"{where}.content", intake)
         yield Message(
             role,  # type: ignore[arg-type]  # what is not in `roles` is a role of ours
-            content.text,
-            reasoning=it.reasoning_content or it.reasoning or "",
+            content.text or it.refusal or "",
+            reasoning=it.reasoning_content or it.reasoning or content.reasoning,
             calls=calls,
             tool=(it.name or asked.get(call_id, "")) if role == "tool" else "",
             call_id=call_id if role == "tool" else "",
             media=content.media,
         )
+
+
+def _calls(message: ChatMessage, where: str) -> Iterator[ToolCall]:
+    """Yield the calls of an earlier answer. Raises BadRequest."""
+    for number, call in enumerate(message.tool_calls or ()):
+        if call.function is not None:
+            its = call.function
+            yield ToolCall(its.name, arguments_text(its.arguments), call.id)
+        elif call.custom is not None:
+            yield ToolCall(call.custom.name, json.dumps({"input": call.custom.input}), call.id)
+        else:
+            raise BadRequest(
+                f"“{where}.tool_calls.{number}” calls no function.",
+                "Its “function” is missing.",
+                "Send it.",
+                f"{where}.tool_calls.{number}.function",
+            )
+    if message.function_call is not None:
+        its = message.function_call
+        yield ToolCall(its.name, arguments_text(its.arguments))
 
 
 class ChatWriter:
@@ -385,9 +390,11 @@ class ChatWriter:
 
     kind = "chat.completion"
 
-    def __init__(self, head: Mapping[str, Any], index: int = 0) -> None:
+    def __init__(self, head: Mapping[str, Any], index: int = 0, *, with_stop: bool = False) -> None:
+        """Begin. with_stop: a stop string that ends the answer is a part of its text."""
         self._head = head
         self._index = index
+        self._with_stop = with_stop
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._calls: list[dict[str, Any]] = []
@@ -412,6 +419,18 @@ class ChatWriter:
             case WasReasoning():
                 # A stream cannot take text back; a whole answer has it where it belongs.
                 self._reasoning, self._text = [*self._reasoning, *self._text], []
+            case ToolCallDelta() | ToolCall():
+                yield from self._take_call(event)
+            case Done():
+                self.done = event
+                if self._with_stop and event.stop:
+                    self._text.append(event.stop)
+                    yield self._chunk({"content": event.stop})
+                yield self._chunk({}, finish=FINISHED[event.finish_reason])
+
+    def _take_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
+        """Take a piece of a call, or all of it, which is told where no pieces were."""
+        match call:
             case ToolCallDelta(index, name, id_, arguments):
                 if index not in self._begun:
                     self._begun[index] = id_ or new_id("call_")
@@ -428,9 +447,6 @@ class ChatWriter:
                 self._calls.append({"id": whole, "type": "function", "function": function})
                 if known is None:
                     yield self._call(index, whole, function)
-            case Done():
-                self.done = event
-                yield self._chunk({}, finish=FINISHED[event.finish_reason])
 
     def _call(self, index: int, id_: str, function: Mapping[str, str]) -> dict[str, Any]:
         call = {"index": index, "id": id_, "type": "function", "function": function}
@@ -472,36 +488,52 @@ class TextWriter(ChatWriter):
 
     kind = "text_completion"
 
-    def __init__(self, head: Mapping[str, Any], index: int = 0, echo: str = "") -> None:
-        """Begin. echo: the prompt, where it is to stand before its answer."""
-        super().__init__(head, index)
-        self._echo = echo
+    def __init__(self, head: Mapping[str, Any], index: int = 0, *, with_stop: bool = False) -> None:
+        super().__init__(head, index, with_stop=with_stop)
+        self._told: list[_OldLogprob] = []
+        self._length = 0
+        self._decoder = Utf8Decoder()
 
     def begin(self) -> Iterator[dict[str, Any]]:
-        if self._echo:
-            yield self._text_chunk(self._chunk({"content": self._echo}))
+        return iter(())
 
     def take(self, event: Event) -> Iterator[dict[str, Any]]:
-        yield from map(self._text_chunk, super().take(event))
+        if isinstance(event, PromptEcho):
+            event = TextDelta(event.text, event.logprobs)
+        told: list[_OldLogprob] = []
+        if isinstance(event, TextDelta):
+            self._length += len(event.text)
+            told = self._placed(event.logprobs)
+            self._told += told
+        for chunk in super().take(event):
+            yield self._text_chunk(chunk, told)
 
-    def _text_chunk(self, chunk: dict[str, Any]) -> dict[str, Any]:
+    def choice(self) -> dict[str, Any]:
+        whole = super().choice()
+        return {
+            "index": whole["index"],
+            "text": whole["message"]["content"] or "",
+            "logprobs": _old_logprobs(self._told),
+            "finish_reason": whole["finish_reason"],
+        }
+
+    def _text_chunk(self, chunk: dict[str, Any], told: list[_OldLogprob]) -> dict[str, Any]:
         """Write a chunk of a chat completion as one of a completion."""
         (choice,) = chunk["choices"]
         delta = choice.pop("delta")
-        told = (choice.pop("logprobs") or {}).get("content", ())
         text = delta.get("content", delta.get("reasoning_content", ""))
         choices = [{**choice, "text": text, "logprobs": _old_logprobs(told)}]
         return {**chunk, "object": self.kind, "choices": choices}
 
-    def choice(self) -> dict[str, Any]:
-        whole = super().choice()
-        told = (whole["logprobs"] or {}).get("content", ())
-        return {
-            "index": whole["index"],
-            "text": self._echo + (whole["message"]["content"] or ""),
-            "logprobs": _old_logprobs(told),
-            "finish_reason": whole["finish_reason"],
-        }
+    def _placed(self, tokens: Sequence[TokenLogprob]) -> list[_OldLogprob]:
+        """Find where tokens begin in the text, which they end together with."""
+        lengths = [len(self._decoder.feed(it.raw)) for it in tokens]
+        place = self._length - sum(lengths)
+        placed = []
+        for token, length in zip(tokens, lengths, strict=True):
+            placed.append((max(0, place), token))
+            place += length
+        return placed
 
 
 def head(prefix: str, model: str) -> dict[str, Any]:
@@ -540,32 +572,48 @@ def usage(done: Sequence[Done], count: int) -> dict[str, Any]:
 def likely(token: TokenLogprob) -> dict[str, Any]:
     """Write the probability of a token, and of the likeliest at its place."""
     return {
-        "token": token.text,
+        "token": spelled(token),
         "logprob": token.logprob,
         "bytes": list(token.raw),
         "top_logprobs": [
-            {"token": it.text, "logprob": it.logprob, "bytes": list(it.raw)}
+            {"token": spelled(it), "logprob": it.logprob, "bytes": list(it.raw)}
             for it in token.likeliest
         ],
     }
 
 
-def _old_logprobs(told: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def spelled(token: TokenLogprob, before: str = "") -> str:
+    """Return a token's text, or its bytes where they are no whole characters, as OpenAI does.
+
+    Args:
+        before: What stands before bytes that are spelled out.
+    """
+    try:
+        return token.raw.decode()
+    except UnicodeDecodeError:
+        return before + "".join(f"\\x{byte:02x}" for byte in token.raw)
+
+
+def _old_logprobs(told: Sequence[_OldLogprob]) -> dict[str, Any] | None:
     """Write probabilities as completions have them: a list for each kind of value."""
     if not told:
         return None
-    ends, offsets = 0, []
-    for it in told:
-        offsets.append(ends)
-        ends += len(it["token"])
     return {
-        "tokens": [it["token"] for it in told],
-        "token_logprobs": [it["logprob"] for it in told],
-        "top_logprobs": [
-            {top["token"]: top["logprob"] for top in it["top_logprobs"]} for it in told
-        ],
-        "text_offset": offsets,
+        "tokens": [spelled(it, _BYTES) for _, it in told],
+        "token_logprobs": [None if math.isnan(it.logprob) else it.logprob for _, it in told],
+        "top_logprobs": [_old_likeliest(it) for _, it in told],
+        "text_offset": [place for place, _ in told],
     }
+
+
+def _old_likeliest(token: TokenLogprob) -> dict[str, float] | None:
+    """Write the likeliest tokens, with the one that was drawn; None where nothing is known."""
+    if math.isnan(token.logprob):
+        return None
+    found: dict[str, float] = {}
+    for it in (*token.likeliest, token):
+        found.setdefault(spelled(it, _BYTES), it.logprob)
+    return found
 
 
 def error_body(status: int, code: str, text: str, field: str) -> dict[str, Any]:

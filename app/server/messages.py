@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from dataclasses import replace
+from typing import Any, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.core.documents import DocumentKind
+from app.server.answer_fields import NO_LIMIT, AnswerFields, Whole
 from app.server.chat import left_out, new_id
 from app.server.fields import Fields, check, type_of
 from app.server.parts import Content, ContentBuilder, no_such_part
 from app.server.request import (
     ApiRequest,
     BadRequest,
+    arguments_text,
     chosen_tool,
     joined,
     require_some,
@@ -32,7 +35,6 @@ from engines.types import (
     Message,
     PromptReady,
     ReasoningDelta,
-    Sampling,
     TextDelta,
     Tool,
     ToolCall,
@@ -107,13 +109,12 @@ class CountFields(Fields):
     thread: dict[str, Any] | None = None
 
 
-class MessagesFields(CountFields):
-    max_tokens: int = Field(ge=1)
-    stream: bool = False
-    temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
-    top_k: int | None = Field(None, ge=0)
-    stop_sequences: list[str] | None = Field(None, max_length=16)
+class MessagesFields(AnswerFields, CountFields):
+    model_config = ConfigDict(extra="allow")
+    endpoint: ClassVar = "messages"
+
+    max_tokens: Whole = Field(ge=NO_LIMIT)
+    stop_sequences: list[str | None] | None = None
 
 
 def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
@@ -131,34 +132,35 @@ def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
     tools, left = _tools(fields.tools or ())
     choice = fields.tool_choice or ChoiceFields()
     output = fields.output_config or OutputFields()
-    settings: dict[str, object] = {}
-    stops: tuple[str, ...] = ()
-    if isinstance(fields, MessagesFields):
-        named = {
-            "temperature": fields.temperature,
-            "top_p": fields.top_p,
-            "top_k": fields.top_k,
-            "max_tokens": fields.max_tokens,
-        }
-        settings = {name: value for name, value in named.items() if value is not None}
-        stops = tuple(filter(None, fields.stop_sequences or ()))
     thinking = fields.thinking
     asked = None if thinking is None or thinking.type == "adaptive" else thinking.type == "enabled"
+    settings = thinking_settings(output.effort, asked)
+    budget = thinking.budget_tokens if thinking else None
     forced = choice.type == "tool"
+    shaped = ChatRequest(
+        joined([*_system(fields.system), *_said(fields.messages, intake)]),
+        tools=tools,
+        tool_choice="required" if forced else tool_choice_of(choice.type),
+        only_tool=chosen_tool(choice.name, tools) if forced else "",
+        parallel_tools=not choice.disable_parallel_tool_use,
+    )
+    if not isinstance(fields, MessagesFields):
+        return ApiRequest(fields.model, shaped, settings, thinking_budget=budget)
+    rules = fields.rules()
+    rules.schema("output_config.format", output.format and output.format.schema_)
+    schema, grammar = rules.one()
     return ApiRequest(
         fields.model,
-        ChatRequest(
-            joined([*_system(fields.system), *_said(fields.messages, intake)]),
-            sampling=Sampling(schema=json.dumps(output.format.schema_) if output.format else None),
-            stop=stops,
-            tools=tools,
-            tool_choice="required" if forced else tool_choice_of(choice.type),
-            only_tool=chosen_tool(choice.name, tools) if forced else "",
-            parallel_tools=not choice.disable_parallel_tool_use,
+        replace(
+            shaped,
+            sampling=fields.sampling(schema, None),
+            stop=fields.stops(fields.stop_sequences or ()),
         ),
-        {**settings, **thinking_settings(output.effort, asked)},
-        thinking_budget=thinking.budget_tokens if thinking else None,
-        notes=left_out(left),
+        {**fields.settings(), **fields.reasoning_settings(), **settings},
+        seed=fields.fresh_seed(),
+        grammar=grammar,
+        thinking_budget=fields.budget() if budget is None else budget,
+        notes=(*left_out(left), *fields.notes),
     )
 
 
@@ -227,7 +229,7 @@ def _blocks(
             case "tool_use":
                 its = check(CallFields, block)
                 asked[its.id] = its.name
-                calls.append(ToolCall(its.name, json.dumps(its.input, ensure_ascii=False), its.id))
+                calls.append(ToolCall(its.name, arguments_text(its.input), its.id))
             case "tool_result":
                 result = check(ResultFields, block)
                 content = _result(result, where, intake)
@@ -249,7 +251,7 @@ def _blocks(
 class CallFields(Fields):
     id: str
     name: str
-    input: dict[str, Any] = Field(default_factory=dict)
+    input: Any = Field(default_factory=dict)
 
 
 class ResultFields(Fields):

@@ -17,19 +17,24 @@ from app.server.uploads import Intake, data_of, decoded, elsewhere, plain_name
 from engines.types import Medium
 
 _TEXTS: Final = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
+_THOUGHTS: Final = frozenset({"reasoning", "thinking", "reasoning_text", "reasoning.text"})
+"""Parts with the reasoning before an earlier answer."""
+_SEALED: Final = frozenset({"redacted_thinking", "reasoning.encrypted"})
+"""Reasoning that only the server that wrote it can read."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a message says and shows."""
+    """What a message says and shows. reasoning: what was thought before it."""
 
     text: str = ""
     media: tuple[Medium, ...] = ()
+    reasoning: str = ""
 
     def behind(self, words: str) -> Content:
         """Return it with words before it."""
         media = tuple(replace(it, at=it.at + len(words)) for it in self.media)
-        return Content(words + self.text, media)
+        return replace(self, text=words + self.text, media=media)
 
 
 class ContentBuilder:
@@ -39,10 +44,14 @@ class ContentBuilder:
         self._between = between
         self._text = ""
         self._media: list[Medium] = []
+        self._thoughts: list[str] = []
         self._files: dict[str, tuple[str, Document]] = {}
 
     def add_text(self, text: str) -> None:
         self._text += self._between + text if self._text and text else text
+
+    def add_thought(self, text: str) -> None:
+        self._thoughts.append(text)
 
     def add_file(self, name: str, document: Document) -> None:
         """Add what was read of a file: a picture or a sound where it stands, a text in front."""
@@ -52,8 +61,9 @@ class ContentBuilder:
             self._files[document.sha256] = (name, document)
 
     def built(self) -> Content:
+        reasoning = "\n\n".join(self._thoughts)
         if not self._files:
-            return Content(self._text, tuple(self._media))
+            return Content(self._text, tuple(self._media), reasoning)
         sources: list[PromptSource] = []
         for digest, (name, document) in self._files.items():
             sources.append(PromptSource("file", name, digest))
@@ -64,7 +74,7 @@ class ContentBuilder:
         documents = {digest: document for digest, (_, document) in self._files.items()}
         text, shown = prompt_message(self._text, sources, documents)
         own = (replace(it, at=it.at + len(text) - len(self._text)) for it in self._media)
-        return Content(text.rstrip() if not self._text else text, (*shown, *own))
+        return Content(text.rstrip() if not self._text else text, (*shown, *own), reasoning)
 
 
 def content_of(content: object, where: str, intake: Intake) -> Content:
@@ -85,6 +95,11 @@ def _add(
         if not isinstance(text, str):
             raise BadRequest(f"“{where}” has no text.", "A part of it lacks it.", "Send it.", where)
         built.add_text(text)
+    elif kind in _THOUGHTS:
+        given = (part.get(name) for name in ("thinking", "reasoning", "text"))
+        built.add_thought(next((it for it in given if isinstance(it, str)), ""))
+    elif kind in _SEALED:
+        return
     elif kind in {"image_url", "input_image"}:
         its = part.get("image_url")
         _refuse_kept(part, where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -52,6 +53,20 @@ class ApiRequest:
     count: int = 1
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse an answer that must not end, and has to end by its form. Raises BadRequest."""
+        its = self.shaped
+        field = "ignore_eos" if its.sampling.ignore_end else "min_tokens"
+        calls = bool(its.tools) and its.tool_choice != "none"
+        endless = its.sampling.ignore_end or its.sampling.min_tokens
+        if endless and (its.sampling.guided or self.grammar or calls):
+            raise BadRequest(
+                f"“{field}” cannot be used here.",
+                "A call, a schema or a grammar says where the answer ends.",
+                "Leave one of the two out.",
+                field,
+            )
+
     def options(self, model: str) -> AnswerOptions:
         """Return what `Answers.prepare` is told; model: the id of the one that answers."""
         return AnswerOptions(
@@ -77,12 +92,17 @@ class ApiRequest:
             frequency_penalty=its.sampling.frequency_penalty,
             logit_bias=its.sampling.logit_bias,
             logprobs=its.sampling.logprobs,
+            repeat_last_n=its.sampling.repeat_last_n,
+            ignore_end=its.sampling.ignore_end,
+            min_tokens=its.sampling.min_tokens,
+            stop_tokens=its.sampling.stop_tokens,
         )
         return replace(
             prepared,
             messages=its.messages,
             prompt=its.prompt,
             suffix=its.suffix,
+            echo=its.echo,
             sampling=sampling,
             tools=its.tools,
             tool_choice=its.tool_choice,
@@ -157,6 +177,13 @@ def require_some(messages: Sequence[Message], field: str) -> Sequence[Message]:
             field,
         )
     return messages
+
+
+def arguments_text(given: object) -> str:
+    """Return a call's arguments as JSON text; some clients send the value that it stands for."""
+    if given is None:
+        return ""
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
 def joined(messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -16,21 +16,27 @@ import binascii
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from app.server import overflow
+from app.server.answer_fields import (
+    NO_LIMIT,
+    AnswerFields,
+    ResponseFormat,
+    Whole,
+    add_format,
+    unlimited,
+)
 from app.server.chat import (
     MOST_LIKELY,
     AllowedTools,
     Function,
     Named,
-    ResponseFormat,
     left_out,
     likely,
     new_id,
-    schema_of,
 )
 from app.server.fields import Fields, check, object_of, objects_of, type_of
 from app.server.parts import content_of
@@ -39,6 +45,7 @@ from app.server.request import (
     ApiRequest,
     BadRequest,
     allowed_of,
+    arguments_text,
     chosen_tool,
     joined,
     require_some,
@@ -52,7 +59,6 @@ from engines.types import (
     Event,
     Message,
     ReasoningDelta,
-    Sampling,
     TextDelta,
     Tool,
     ToolCall,
@@ -82,14 +88,8 @@ _INPUT: Final = {
 """The schema of a tool whose input is free text."""
 
 
-class TextFormat(Fields):
-    type: Literal["text", "json_object", "json_schema"] = "text"
-    name: str = ""
-    schema_: dict[str, Any] | None = Field(None, alias="schema")
-
-
 class ResponseText(Fields):
-    format: TextFormat | None = None
+    format: ResponseFormat | None = None
 
 
 class ReasoningFields(Fields):
@@ -97,8 +97,9 @@ class ReasoningFields(Fields):
     summary: str | None = None
 
 
-class ResponsesFields(Fields):
-    model: str = Field(min_length=1, max_length=512)
+class ResponsesFields(AnswerFields):
+    endpoint: ClassVar = "responses"
+
     input: str | list[dict[str, Any]]
     instructions: str | None = None
     tools: list[dict[str, Any]] | None = None
@@ -107,22 +108,22 @@ class ResponsesFields(Fields):
     text: ResponseText | None = None
     reasoning: ReasoningFields | None = None
     include: list[str] | None = None
-    max_output_tokens: int | None = Field(None, ge=1)
-    temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
-    top_logprobs: int | None = Field(None, ge=0, le=MOST_LIKELY)
+    max_output_tokens: Whole | None = Field(None, ge=NO_LIMIT)
+    top_logprobs: Whole | None = Field(None, ge=0, le=MOST_LIKELY)
     previous_response_id: str | None = None
-    conversation: Any = None
-    background: bool | None = None
     store: bool = True
-    stream: bool = False
+
+    def limit(self) -> int | None:
+        if self.max_output_tokens is not None:
+            return unlimited(self.max_output_tokens)
+        return super().limit()
 
 
 class CallItem(Fields):
     call_id: str
     name: str
     namespace: str = ""
-    arguments: str = ""
+    arguments: Any = ""
     input: str = ""
 
 
@@ -195,14 +196,6 @@ def read_responses(
 
     Raises BadRequest, DocumentNotRead, Cancelled.
     """
-    for name in ("conversation", "background"):
-        if getattr(fields, name):
-            raise BadRequest(
-                f"“{name}” cannot be used.",
-                "Hearth has no named conversations, and answers a program only while it waits.",
-                "Leave it out. “previous_response_id” goes on from a response.",
-                name,
-            )
     previous = fields.previous_response_id
     earlier = recent.conversation(previous) if previous else []
     given = _given(fields.input, recent)
@@ -211,41 +204,35 @@ def read_responses(
         # Those of earlier responses are not taken over: that is OpenAI's rule.
         messages.insert(0, Message("system", fields.instructions))
     choice, only, tools = _choice(fields.tool_choice, names)
-    form = (fields.text and fields.text.format) or TextFormat.model_validate({})
     reasoning = fields.reasoning or ReasoningFields()
-    named = {
-        "temperature": fields.temperature,
-        "top_p": fields.top_p,
-        "max_tokens": fields.max_output_tokens,
-    }
     told = fields.top_logprobs
     if told is None and "message.output_text.logprobs" in (fields.include or ()):
         told = 0
+    rules = fields.rules()
+    add_format(rules, "text.format", fields.text.format if fields.text else None)
+    schema, grammar = rules.one()
     asked = ApiRequest(
         fields.model,
         ChatRequest(
             joined(require_some(messages, "input")),
-            sampling=Sampling(schema=_schema(form), logprobs=told),
+            sampling=fields.sampling(schema, told),
+            stop=fields.stops(),
             tools=tools,
             tool_choice=tool_choice_of(choice),
             only_tool=only,
             parallel_tools=fields.parallel_tool_calls is not False,
         ),
         {
-            **{name: value for name, value in named.items() if value is not None},
+            **fields.settings(),
+            **fields.reasoning_settings(),
             **thinking_settings(reasoning.effort),
         },
-        notes=left_out(names.left),
+        seed=fields.fresh_seed(),
+        grammar=grammar,
+        thinking_budget=fields.budget(),
+        notes=(*left_out(names.left), *fields.notes),
     )
     return asked, json.dumps(given) if fields.store else ""
-
-
-def _schema(form: TextFormat) -> str | None:
-    return schema_of(
-        ResponseFormat.model_validate(
-            {"type": form.type, "json_schema": {"name": form.name, "schema": form.schema_}}
-        )
-    )
 
 
 def _choice(
@@ -330,13 +317,16 @@ def _items(
             case "message":
                 said = content_of(item.get("content"), f"{where}.content", intake)
                 role = roles.get(str(item.get("role")), "assistant")
-                yield Message(role, said.text, media=said.media)  # type: ignore[arg-type]
+                thought = said.reasoning
+                yield Message(role, said.text, reasoning=thought, media=said.media)  # type: ignore[arg-type]
             case "function_call" | "custom_tool_call" as kind:
                 its = check(CallItem, item, where)
                 called = names.called(its.namespace, its.name)
                 asked[its.call_id] = called
                 free = kind == "custom_tool_call"
-                arguments = json.dumps({"input": its.input}) if free else its.arguments
+                arguments = (
+                    json.dumps({"input": its.input}) if free else arguments_text(its.arguments)
+                )
                 yield Message("assistant", "", calls=(ToolCall(called, arguments, its.call_id),))
             case "function_call_output" | "custom_tool_call_output":
                 result = check(OutputItem, item, where)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Final
@@ -33,6 +32,9 @@ _NAME_PART: Final = re.compile(r"[\w./:-]*")
 _NUMBERED: Final = re.compile(r"(?:functions\.)?(.+?)(?::\d+)?")
 _PLAIN: Final = re.compile(r"[-\s\w.,:+]*")
 """What may stand in JSON outside texts and brackets."""
+_PYTHON_BEGUN: Final = re.compile(r"\s*\[?\s*([\w./:-]*)(\(.*)?", re.DOTALL)
+"""What may be the beginning of a call as Python writes it: its name, and its arguments."""
+_LEAST_OF_WORD: Final = 4
 _NAME_KEYS: Final = ("name", "tool_name", "function")
 _ARGUMENT_KEYS: Final = ("arguments", "parameters")
 _ID_KEYS: Final = ("id", "tool_call_id")
@@ -158,7 +160,7 @@ class CallReader:
         self._found: list[Found] = []
         self._pieces: list[str] = []  # of arguments, not told yet
         self._hold: StringIO | None = None  # text that becomes text again if it is no call
-        self._inside = self._ended = self._after = False
+        self._inside = self._ended = self._cut = self._after = False
         self._course = self._read()
 
     @property
@@ -181,9 +183,9 @@ class CallReader:
         """Return what was held back, now that nothing follows; a call may lack its last marker.
 
         ended: the model ended its answer. Then a call whose arguments are not whole is told as it
-        is; of an answer that was cut off it is left.
+        is; of an answer that was cut off it is left, and so is text that may have begun a call.
         """
-        self._ended = True
+        self._ended, self._cut = True, not ended
         found = self._go()
         if self.log.open:
             if ended:
@@ -207,7 +209,7 @@ class CallReader:
             at, marker = _first(self._text, begins)
             if not marker:
                 if self._ended:
-                    self._show(self._take(len(self._text)))
+                    self._show(self._take(len(self._text) - self._begun_marker(begins)))
                     return
                 self._show(self._take(len(self._text) - held_back(self._text, tuple(begins))))
                 yield
@@ -215,6 +217,40 @@ class CallReader:
             self._show(self._take(at))
             self._take(len(marker))
             yield from self._section(marker, begins[marker])
+
+    def _begun_marker(self, begins: Mapping[str, object]) -> int:
+        """Return how much at the end of an answer that was cut off had begun a marker of calls."""
+        if not self._cut:
+            return 0
+        count = held_back(self._text, tuple(begins))
+        begun = self._text[len(self._text) - count :].replace(SEAM, "")
+        # Few letters of a marker that is a word are as likely a part of another word.
+        return 0 if begun[:1].isalpha() and len(begun) < _LEAST_OF_WORD else count
+
+    def _may_go_on(self, form: CallFormat) -> bool:
+        """Tell whether an answer that was cut off could have gone on with a call.
+
+        What was read of it fits, as far as it goes. Where a call begins with nothing but a name,
+        that has to be the beginning of one that was offered.
+        """
+        if not self._cut or self._hold is None:
+            return False
+        if not form.bare or self._marker or self.log.called:
+            return True
+        text = self._hold.getvalue()
+        if form.style == "named":
+            name, found, _ = text.partition(form.names)
+            return bool(found) or self._begins_name(name.strip(), form.says)
+        if form.style != "python":
+            return True
+        begun = _PYTHON_BEGUN.fullmatch(text)
+        return begun is not None and (
+            begun[1] in self._tools if begun[2] else self._begins_name(begun[1])
+        )
+
+    def _begins_name(self, begun: str, *others: str) -> bool:
+        """Tell whether a text is the beginning of a tool's name, or of one of the others."""
+        return any(name.startswith(begun) for name in (*self._tools, *others))
 
     def _begun_bare(self) -> Wait:
         """Read calls that begin the answer without a marker."""
@@ -225,6 +261,9 @@ class CallReader:
             except _NoCall:
                 if self._hold is None:
                     yield from self._rest_of_call(form)
+                    break
+                if self._may_go_on(form):
+                    self._hold = StringIO()
                     break
                 self._text = self._hold.getvalue().replace(SEAM, "")
             else:
@@ -241,6 +280,10 @@ class CallReader:
             except _NoCall:
                 if self._hold is None:
                     yield from self._rest_of_call(form)
+                    break
+                if self._may_go_on(form):
+                    self._hold = StringIO()
+                    plain = ""
                     break
                 if self.log.called > before:
                     break
@@ -280,6 +323,8 @@ class CallReader:
                 raise _NoCall
             if count and form.ends and (yield from self._literal(form.ends)):
                 break
+            if not self._text:
+                break  # it was cut off in the marker that ends them
             if count and not (form.plural or form.style == "object"):
                 break
             if form.opens and not opened and not (yield from self._literal(form.opens)):
@@ -298,14 +343,21 @@ class CallReader:
     def _object(self, form: CallFormat) -> Wait:
         """Read a call that is JSON as a whole, or a list of them."""
         if self._text[0] == "[":
-            self._take(1)
-            while (yield from self._blank(also=",")) and self._text[0] != "]":
-                yield from self._one_object(form)
-                self._settle()
-            if self._text:
-                self._take(1)
+            yield from self._list(self._one_object, form)
             return
         yield from self._one_object(form)
+
+    def _list(self, one: Callable[[CallFormat], Wait], form: CallFormat) -> Wait:
+        """Read calls between brackets, each by `one`."""
+        self._take(1)
+        before = self.log.called
+        while (yield from self._blank(also=",")) and self._text[0] != "]":
+            yield from one(form)
+            self._settle()
+        if self.log.called == before:
+            raise _NoCall
+        if self._text:
+            self._take(1)
 
     def _one_object(self, form: CallFormat) -> Wait:
         if self._text[0] != "{":
@@ -376,7 +428,7 @@ class CallReader:
 
     def _named(self, form: CallFormat) -> Wait:
         """Read a name, and behind it JSON."""
-        header = yield from self._until(form.names, most=_MOST_HEADER)
+        header = yield from self._until(form.names, most=_MOST_HEADER, solid=True)
         name, id_ = header.strip(), ""
         if form.id_before:
             id_, _, name = header.strip().rpartition(form.id_before)
@@ -422,14 +474,17 @@ class CallReader:
         if self._tools and name not in self._tools and not self._text.startswith(form.key):
             raise _NoCall
         self._start(name)
-        arguments = _Arguments(self._more)
+        arguments, closed = _Arguments(self._more), False
         while (yield from self._blank()):
             # First what ends the call: in one format an argument begins like it.
             if form.closes and (yield from self._literal(form.closes)):
+                closed = True
                 break
             if not (yield from self._literal(form.key)):
                 break
             yield from self._tagged_argument(form, self._tools.get(name), arguments)
+        if self._cut and not closed and not self._text:
+            return  # more arguments could have followed
         arguments.end()
         self._done()
 
@@ -459,12 +514,7 @@ class CallReader:
             yield from self._object(form)
             return
         if self._text[0] == "[":
-            self._take(1)
-            while (yield from self._blank(also=",")) and self._text[0] != "]":
-                yield from self._one_python(form)
-                self._settle()
-            if self._text:
-                self._take(1)
+            yield from self._list(self._one_python, form)
             return
         yield from self._one_python(form)
 
@@ -551,8 +601,10 @@ class CallReader:
         self._hold = None
         end = form.closes or form.ends
         if end:
-            with suppress(_NoCall):
+            try:
                 yield from self._until(end, self._more)
+            except _NoCall:
+                self._more(self._take(len(self._text)))
         else:
             while not self._ended:
                 self._more(self._take(len(self._text)))
@@ -610,7 +662,10 @@ class CallReader:
     def _literal(self, literal: str) -> Generator[None, None, bool]:
         """Take a marker; tells whether it is there."""
         while not self._text.startswith(literal):
-            if self._ended or not literal.startswith(self._text):
+            begun = literal.startswith(self._text)
+            if self._ended or not begun:
+                if self._cut and begun:
+                    self._take(len(self._text))
                 return False
             yield
         self._take(len(literal))
@@ -618,6 +673,8 @@ class CallReader:
 
     def _name(self) -> Generator[None, None, str]:
         """Take a name, and wait for what comes behind it."""
+        if self._text[:1] in (*"./:-",):
+            raise _NoCall
         while (found := _NAME_PART.match(self._text)) and found.end() == len(self._text):
             if len(self._text) > _MOST_HEADER:
                 raise _NoCall
@@ -634,10 +691,12 @@ class CallReader:
         *,
         most: int = 0,
         padded: bool = False,
+        solid: bool = False,
     ) -> Generator[None, None, str]:
         """Take the text before a marker, and the marker; returns the text, or passes it `to`.
 
-        most: characters of it. padded: a line break at either end is no part of it.
+        most: characters of it. padded: a line break at either end is no part of it. solid: it has
+        no blanks inside.
         """
         kept = StringIO()
         give: Callable[[str], object] = to or kept.write
@@ -655,6 +714,8 @@ class CallReader:
                 return kept.getvalue()
             give(self._take(len(self._text) - held_back(self._text, ends)))
             if most and kept.tell() + len(self._text) > most:
+                raise _NoCall
+            if solid and len(kept.getvalue().split()) > 1:
                 raise _NoCall
             yield from self._wait()
 

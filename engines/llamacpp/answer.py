@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from secrets import token_hex
@@ -17,14 +17,25 @@ from engines.llamacpp.cells import only_text
 from engines.llamacpp.decoder import Decoding
 from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.loaded import Loaded
-from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler
+from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler, PromptJudge
 from engines.llamacpp.prompting import Prompt
-from engines.llamacpp.sampling import Sampler, actual_seed
+from engines.llamacpp.sampling import EndlessSampler, Sampler, actual_seed
 from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.steered import CallGuide, steered
 from engines.llamacpp.writer import Writer
-from engines.types import ChatRequest, Done, Event, MtpReport, PromptReady, Timing, Usage
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    FinishReason,
+    MtpReport,
+    PromptEcho,
+    PromptReady,
+    Sampling,
+    Timing,
+    Usage,
+)
 
 
 def answer(
@@ -52,9 +63,13 @@ def answer(
             try:
                 with closing(it.draw()) as tokens:
                     for token in tokens:
+                        yield from it.echo()
+                        if request.max_tokens == 0:
+                            break
                         yield from it.take(token)
                         if it.writer.stopped:
                             break
+                yield from it.echo()
                 if not it.writer.stopped:
                     yield from it.finish()
             finally:
@@ -88,6 +103,12 @@ class _Answer:
         self._tokens: list[int] = []
         self.cached = len(cache.tokens)
         self._speculation = speculation
+        self._echoes = request.echo
+        self._judge: PromptJudge | None = None
+        if request.judges_prompt:
+            count = request.sampling.logprobs or 0
+            vocabulary = loaded.model.vocabulary
+            self._judge = PromptJudge(loaded.native, vocabulary, prompt.tokens, count)
         self.decoding = Decoding(
             loaded.context,
             cache,
@@ -96,11 +117,14 @@ class _Answer:
             speculation,
             cancel,
             guest=request.guest,
+            stop_tokens=request.sampling.stop_tokens,
+            judge=self._judge,
         )
-        stops = (*request.stop, *(loaded.dialect.stops if request.prompt is None else ()))
+        own_ends = request.prompt is None and not request.sampling.ignore_end
+        stops = (*request.stop, *(loaded.dialect.stops if own_ends else ()))
         calls = _call_reader(loaded, request)
         splitter = loaded.dialect.splitter(prompt.rendered, calls)
-        self.writer = Writer(splitter, stops, calls)
+        self.writer = Writer(splitter, stops, calls, request.sampling.min_tokens)
         self._logprobs: AttachedLogprobs | None = None
         if isinstance(sampler, LogprobSampler):
             self._logprobs = AttachedLogprobs(sampler, splitter)
@@ -110,9 +134,25 @@ class _Answer:
         prompt = self._prompt
         if (media := self._loaded.media_of(prompt)) is not None:
             self.decoding.look(media, self.cached)
-        return self._loaded.scheduler.tokens(
-            self.decoding, prompt.tokens, self._request.max_tokens, prompt.stable
-        )
+        most = self._request.max_tokens
+        if self._judge is not None and most == 0:
+            most = 1  # so that the prompt is read; the token is not given out
+        return self._loaded.scheduler.tokens(self.decoding, prompt.tokens, most, prompt.stable)
+
+    def echo(self) -> Iterator[Event]:
+        """Yield the prompt, once it has been read and if it was asked for; later nothing."""
+        if not self._echoes or self.decoding.finish == "cancelled":
+            return
+        self._echoes = False
+        given, tokens = self._request.prompt, self._prompt.tokens
+        vocabulary = self._loaded.model.vocabulary
+        # The token that begins a text comes by itself with a prompt of text.
+        first = int(isinstance(given, str) and vocabulary.adds_bos and tokens[0] == vocabulary.bos)
+        first = first if len(tokens) > 1 else 0
+        text = given
+        if not isinstance(text, str):
+            text = b"".join(map(vocabulary.shown, tokens)).decode(errors="replace")
+        yield PromptEcho(text, self._judge.noted(first) if self._judge is not None else ())
 
     def take(self, token: int) -> Sequence[Event]:
         """Take the next token; returns what it adds to the text, and news of the drafts."""
@@ -135,7 +175,9 @@ class _Answer:
     def remember(self) -> None:
         """Note the answer's tokens, for when the next prompt of the chat holds its text."""
         known = self._tokens[: self.writer.known]
-        if self._request.prompt is None:
+        # A control token has no text: what is spelled alike without it would get it as well.
+        spelled = all(self._piece(it) or it in self._markers for it in known)
+        if self._request.prompt is None and spelled:
             self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
         self._cache.expect([*self._prompt.tokens, *known])
 
@@ -143,8 +185,11 @@ class _Answer:
         """Return the last event. began: by `time.perf_counter`."""
         loaded, request, prompt = self._loaded, self._request, self._prompt
         decoding, writer, speculation = self.decoding, self.writer, self._speculation
+        finish: FinishReason = decoding.finish
+        if request.max_tokens == 0 and finish != "cancelled":
+            finish = "length"
         return Done(
-            "tool" if writer.called and decoding.finish == "stop" else decoding.finish,
+            "tool" if writer.called and finish == "stop" else finish,
             Usage(
                 prompt_tokens=len(prompt.tokens),
                 cached_tokens=self.cached,
@@ -206,9 +251,23 @@ def _sampler(
     )
     if request.prompt is None:
         sampler = steered(loaded, request, prompt, sampler, calls)
+    sampler = _endless(loaded, sampling, sampler)
     if sampling.logprobs is None:
         return sampler
     return LogprobSampler(native, model, sampler, sampling.logprobs)
+
+
+def _endless(loaded: Loaded, sampling: Sampling, sampler: Sampler) -> Sampler:
+    """Hold back the tokens that end an answer where it must not end yet. Raises Unsupported."""
+    native, vocabulary = loaded.native, loaded.model.vocabulary
+    stops = vocabulary.require_tokens(sampling.stop_tokens)
+    if sampling.ignore_end:
+        ends = set(vocabulary.ends).difference(stops)
+        sampler = EndlessSampler(native, vocabulary.size, sampler, ends, None)
+    if sampling.min_tokens:
+        ends = {*vocabulary.ends, *stops}
+        sampler = EndlessSampler(native, vocabulary.size, sampler, ends, sampling.min_tokens)
+    return sampler
 
 
 def _notes(calls: CallGuide | None) -> tuple[str, ...]:

@@ -178,6 +178,14 @@ class KvCache:
         self._counted = self._behind = 0  # of these tokens, so many have no position of their own
         self._drafting = drafting
 
+    def begin_anew(self, chat: str | None, adapter: str = "") -> None:
+        """Hold nothing, for a prompt of which every token has to be evaluated.
+
+        The live sequence may be put into memory. See `reuse`.
+        """
+        self.put_aside()
+        self.adapter, self.chat = adapter, chat
+
     def reuse(self, prompt: Sequence[int], chat: str | None = None, adapter: str = "") -> int:
         """Hold as much of what `prompt` begins with as can be had; returns how many tokens.
 

@@ -21,7 +21,7 @@ of a step that stay where a draft did not are evaluated once more then, in one c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from sys import maxsize
 from time import perf_counter
@@ -32,6 +32,7 @@ from engines.errors import EngineFailed, GrammarInvalid
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.cells import is_cell, text_before, whole_length
 from engines.llamacpp.context import ABORTED, NO_ROOM, BatchPart, Context
+from engines.llamacpp.logprobs import PromptJudge
 from engines.llamacpp.prompt_media import PromptMedia
 from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.speculative.speculation import Speculation
@@ -63,7 +64,8 @@ class Decoding:
     while nobody else works in the context.
 
     speculation: what drafts for this answer, None if nothing does.
-    guest: its prompt is read behind those of others.
+    guest: its prompt is read behind those of others. stop_tokens: end it, beside the vocabulary's
+    own. judge: is told the logits of the whole prompt, none of which the cache may hold then.
     finish: why it ended, once it has.
     prefill_s, decode_s: seconds spent on the prompt, and on all tokens after the first; with what
     drafts take beside evaluating.
@@ -81,7 +83,11 @@ class Decoding:
         cancel: CancelToken,
         *,
         guest: bool = False,
+        stop_tokens: Collection[int] = (),
+        judge: PromptJudge | None = None,
     ) -> None:
+        self._stop_tokens = frozenset(stop_tokens)
+        self._judge = judge
         self._context = context
         self._cache = cache
         self._vocabulary = vocabulary
@@ -189,8 +195,12 @@ class Decoding:
             count = min(encoded.start + encoded.count - held, room)
             tokens = self._pending[:count]
         else:
+            if self._judge is not None:
+                room = min(room, 1 + self._context.drafts)  # rows of logits that there is room for
             tokens = text_before(self._pending[:room])
         outputs = int(len(tokens) == len(self._pending))
+        if self._judge is not None:
+            outputs = len(tokens)
         position = self._cache.position
         return BatchPart(tokens, held, outputs, self.sequence, position, encoded)
 
@@ -203,8 +213,12 @@ class Decoding:
         self._cache.tokens.extend(part.tokens)
         self._last_row = self._context.first_row(self.sequence) + len(part.tokens) - 1
         if self._stops:
-            self._have_read(part)
-            if part.outputs:
+            if self._judge is not None:
+                first = self._context.first_row(self.sequence)
+                self._judge.judge(self._context, first, part.start, len(part.tokens))
+            whole = len(part.tokens) == len(self._pending)
+            self._have_read(part, whole=whole)
+            if whole:
                 self._note(self._draw(()), len(self._cache.tokens))
                 self.first_token_at = self.first_token_at or perf_counter()
             return
@@ -288,7 +302,7 @@ class Decoding:
         self._pending = list(prompt[held:])
         self._given = length
 
-    def _have_read(self, part: BatchPart) -> None:
+    def _have_read(self, part: BatchPart, *, whole: bool) -> None:
         del self._pending[: len(part.tokens)]
         held = len(self._cache.tokens)
         self._stops = [stop for stop in self._stops if stop > held]
@@ -296,7 +310,7 @@ class Decoding:
             self._speculation.observe(part.tokens, part.start)
         if not self.first_token_at:
             self.evaluated += len(part.tokens)
-        if part.outputs and not self.first_token_at:
+        if whole and not self.first_token_at:
             if self._speculation is not None:
                 self._speculation.prepare()
             self.prefill_s += perf_counter() - self._began
@@ -307,7 +321,7 @@ class Decoding:
         try:
             for row, draft in enumerate(drafts, self._last_row - len(drafts)):
                 run.append(draw(context, row))
-                if run[-1] != draft or self._vocabulary.ends_generation(draft):
+                if run[-1] != draft or self._ends(draft):
                     return run
             run.append(draw(context, self._last_row))
         except GrammarInvalid:
@@ -320,7 +334,7 @@ class Decoding:
         """Note what was drawn, as far as the answer goes; the first of it has the place `first`."""
         run = DrawnRun(drawn, first, None)
         for number, token in enumerate(drawn):
-            if self._vocabulary.ends_generation(token):
+            if self._ends(token):
                 run = DrawnRun(drawn[:number], first, "stop")
                 break
             self._left -= 1
@@ -328,6 +342,9 @@ class Decoding:
                 run = DrawnRun(drawn[: number + 1], first, "length")
                 break
         self._latest = self.drawn = run
+
+    def _ends(self, token: int) -> bool:
+        return token in self._stop_tokens or self._vocabulary.ends_generation(token)
 
     def _cut(self, length: int) -> list[int]:
         """Drop what was evaluated on trial and has no place among the first `length` tokens.

@@ -170,7 +170,10 @@ class Loaded:
                 self.suit(mode)
             adapter = request.adapter or ""
             slot = self._choose(prompt.tokens, request.chat, adapter)
-            slot.cache.reuse(prompt.tokens, request.chat, adapter)
+            if request.judges_prompt:
+                slot.cache.begin_anew(request.chat, adapter)
+            else:
+                slot.cache.reuse(prompt.tokens, request.chat, adapter)
             speculation = slot.begin(mode, request.depth)
             slot.busy = True
             for other in self.slots:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engines.dialect.splitter import Splitter
 from engines.llamacpp.context import Context
@@ -13,7 +14,12 @@ from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.llamacpp.sampling import Sampler
+from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import TextDelta, TokenLogprob
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class LogprobSampler:
@@ -49,19 +55,60 @@ class LogprobSampler:
         return self._noted.popleft()
 
     def _judge(self, context: Context, row: int, token: int) -> TokenLogprob:
-        import numpy as np
+        return _told(self._vocabulary, self._logits.row(context.pointer, row), token, self._count)
 
-        logits = self._logits.row(context.pointer, row).astype(np.float64)
-        highest = logits.max()
-        whole = float(highest + np.log(np.exp(logits - highest).sum()))
-        likeliest = np.argpartition(-logits, self._count - 1)[: self._count] if self._count else ()
-        ordered = sorted(map(int, likeliest), key=lambda it: -logits[it])
-        told = tuple(self._told(it, float(logits[it]) - whole) for it in ordered)
-        return replace(self._told(token, float(logits[token]) - whole), likeliest=told)
 
-    def _told(self, token: int, logprob: float) -> TokenLogprob:
-        raw = self._vocabulary.shown(token)
-        return TokenLogprob(token, raw.decode(errors="replace"), raw, logprob)
+class PromptJudge:
+    """Notes how likely the model held each token of a prompt.
+
+    Args:
+        prompt: The whole prompt.
+        count: How many of the likeliest tokens are noted with each.
+    """
+
+    def __init__(
+        self, native: Native, vocabulary: Vocabulary, prompt: Sequence[int], count: int
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._logits = Logits(native.api, vocabulary.size)
+        self._prompt = prompt
+        self._count = min(count, vocabulary.size)
+        self._noted: dict[int, TokenLogprob] = {}
+
+    def judge(self, context: Context, first_row: int, start: int, count: int) -> None:
+        """Read the logits of an evaluation that had `count` tokens from place `start` on."""
+        for at in range(count):
+            place = start + at + 1
+            if place < len(self._prompt):
+                logits = self._logits.row(context.pointer, first_row + at)
+                token = self._prompt[place]
+                self._noted[place] = _told(self._vocabulary, logits, token, self._count)
+
+    def noted(self, first: int) -> tuple[TokenLogprob, ...]:
+        """Return the tokens from place `first` on; of that one nothing is told but its text."""
+        raw = self._vocabulary.shown(self._prompt[first])
+        begun = TokenLogprob(self._prompt[first], raw.decode(errors="replace"), raw, math.nan)
+        return (begun, *(self._noted[at] for at in range(first + 1, len(self._prompt))))
+
+
+def _told(
+    vocabulary: Vocabulary, row: npt.NDArray[np.float32], token: int, count: int
+) -> TokenLogprob:
+    """Return the probability of a token by a row of logits, with so many of the likeliest."""
+    import numpy as np
+
+    logits = row.astype(np.float64)
+    highest = logits.max()
+    whole = float(highest + np.log(np.exp(logits - highest).sum()))
+    likeliest = np.argpartition(-logits, count - 1)[:count] if count else ()
+    ordered = sorted(map(int, likeliest), key=lambda it: -logits[it])
+
+    def one(number: int, others: tuple[TokenLogprob, ...] = ()) -> TokenLogprob:
+        raw = vocabulary.shown(number)
+        text = raw.decode(errors="replace")
+        return TokenLogprob(number, text, raw, float(logits[number]) - whole, others)
+
+    return one(token, tuple(map(one, ordered)))
 
 
 class AttachedLogprobs:

@@ -13,7 +13,8 @@ language model decoding with speculative sampling", 2023.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 from typing import Any, Final, Protocol
 
 from engines.llamacpp.context import Context
@@ -163,6 +164,53 @@ class ChainSampler:
         if self._chain:
             self._api.llama_sampler_free(self._chain)
             self._chain = None
+
+
+class EndlessSampler:
+    """A sampler that holds back the tokens that end an answer; owns the one that draws.
+
+    Args:
+        ends: The tokens that may not come.
+        least: How many tokens they may not come before; None for never.
+    """
+
+    def __init__(
+        self,
+        native: Native,
+        vocabulary_size: int,
+        sampler: Sampler,
+        ends: Collection[int],
+        least: int | None,
+    ) -> None:
+        self._sampler = sampler
+        self._logits = Logits(native.api, vocabulary_size)
+        self._ends = list(ends)
+        self._least = least
+        self._drawn = 0
+
+    def draw(self, context: Context, row: int = -1) -> int:
+        due = self._least is not None and self._drawn >= self._least
+        self._drawn += 1
+        if due or not self._ends:
+            return self._sampler.draw(context, row)
+        logits = self._logits.row(context.pointer, row)
+        kept = logits[self._ends]
+        logits[self._ends] = -math.inf
+        try:
+            return self._sampler.draw(context, row)
+        finally:
+            # Others read the row as well: those who tell how likely the token was.
+            logits[self._ends] = kept
+
+    def take(self, token: int) -> None:
+        self._drawn += 1
+        self._sampler.take(token)
+
+    def guide(self, *, on: bool) -> None:
+        self._sampler.guide(on=on)
+
+    def close(self) -> None:
+        self._sampler.close()
 
 
 def _biases(api: Any, vocabulary_size: int, biases: Sequence[tuple[int, float]]) -> Any:

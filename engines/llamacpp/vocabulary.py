@@ -107,7 +107,7 @@ class Vocabulary:
         ends = self._ends[token] = self._is_end(token)
         return ends
 
-    @property
+    @cached_property
     def ends(self) -> list[int]:
         """The tokens that end a turn or the text."""
         return [token for token in range(self.size) if self._is_end(token)]

@@ -19,15 +19,21 @@ class Writer:
     stopped: the stop string that was met, after which nothing more is shown; "" before.
     reasoning_pieces: how many were reasoning, without markers.
     called: the model has asked for a tool. calls: reads that, where tools were offered.
+    least: tokens at the beginning in which no stop string counts.
     """
 
     def __init__(
-        self, splitter: Splitter, stops: Sequence[str], calls: CallReader | None = None
+        self,
+        splitter: Splitter,
+        stops: Sequence[str],
+        calls: CallReader | None = None,
+        least: int = 0,
     ) -> None:
         self._characters = Utf8Decoder()
         self._splitter = splitter
         self._stops = StopStrings(stops)
         self._calls = calls
+        self._least = least
         self._parts: list[str] = []
         self.known = 0
         self.reasoning_pieces = 0
@@ -100,7 +106,11 @@ class Writer:
             if not isinstance(delta, TextDelta):
                 self._called = self._called or isinstance(delta, ToolCall)
                 shown.append(delta)
-            elif text := self._stops.feed(delta.text.replace(SEAM, "")):
+                continue
+            text = delta.text.replace(SEAM, "")
+            if len(self._parts) > self._least:
+                text = self._stops.feed(text)
+            if text:
                 shown.append(delta if text == delta.text else TextDelta(text))
 
 

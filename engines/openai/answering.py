@@ -26,6 +26,7 @@ from engines.types import (
     Done,
     Event,
     FinishReason,
+    PromptEcho,
     PromptReady,
     Timing,
     ToolCall,
@@ -38,6 +39,8 @@ _log = logging.getLogger(__name__)
 
 _TRIES: Final = 8
 _SEEDS: Final = 1 << 31
+_MOST_SEEDS: Final = 1 << 63
+"""Servers keep a seed in 64 bits, and one of them for its sign."""
 _DECLINES: Final = re.compile(
     r"(?:not|n't) (?:\w+ )?(?:support|permit|allow|accept)|unsupported|unrecogni[sz]ed|unknown"
     r"|unexpected|extra",
@@ -95,7 +98,8 @@ class _Answering:
         goes_on = begun is not None and begun.role == "assistant" and bool(begun.text)
         self._reading = AnswerReader(
             "answer" if goes_on else "start",
-            request.stop,
+            # The server alone knows where a prompt that it sends back ends; there, no stop counts.
+            () if request.judges_prompt else request.stop,
             expected=not goes_on and request.prompt is None and via.expects(request.thinking),
             raw=request.prompt is not None,
             tools=request.tools if request.tool_choice != "none" else (),
@@ -168,12 +172,14 @@ class _Answering:
 
     def _told(self, fitted: FittedMessages, pieces: Iterator[dict[str, Any]]) -> Iterator[Event]:
         """Yield the events of the stream, up to a stop string or a cancel."""
-        reading = self._reading
+        reading, request = self._reading, self._request
         for piece in pieces:
             deltas = list(reading.feed(piece))
             if self._ready is None:
                 self._require_model(piece)
                 yield self._prompt(fitted)
+                if request.echo and not request.judges_prompt and isinstance(request.prompt, str):
+                    yield PromptEcho(request.prompt)
             if deltas or reading.calls:
                 self._clock.saw(reading.figures.completion)
             for delta in deltas:
@@ -315,7 +321,7 @@ def _seed(request: ChatRequest) -> int:
     import secrets
 
     seed = request.sampling.seed
-    return secrets.randbelow(_SEEDS) if seed is None else seed
+    return secrets.randbelow(_SEEDS) if seed is None else seed % _MOST_SEEDS
 
 
 def _rate(count: int, seconds: float) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from engines.dialect.formats import HERMES
 from engines.dialect.tool_turns import ToolTurns, instructions, numbered
 from engines.dialect.tools import offered
-from engines.errors import EngineFailed, GrammarInvalid
+from engines.errors import EngineFailed, GrammarInvalid, Unsupported
 from engines.openai.kinds import BUDGET, HABITS, TOOLS, Habits
 from engines.openai.media import content_of
 from engines.openai.values import ServerKind
@@ -29,6 +29,10 @@ DECLINED = (
     "top_logprobs", "logprobs",
 )  # fmt: skip
 """Fields of the protocol that some gateways and models do not take, whatever their value."""
+
+
+_STRONGEST_BIAS = 100.0
+"""OpenAI's limit; such a bias forbids a token, or demands it."""
 
 
 def chat_body(
@@ -91,6 +95,14 @@ def completion_body(
         "prompt": prompt if isinstance(prompt, str) else [*(prompt or ())],
     }
     body |= _answer_body(request, kind, seed, max_tokens, drafts=drafts, special=special)
+    if request.judges_prompt:
+        if not HABITS[kind].judges_prompt:
+            raise Unsupported(
+                "This server does not tell how likely the tokens of a prompt are.",
+                "The protocol has “echo” for it, which servers of this kind do not follow.",
+                "Ask without it, or use a model on this computer.",
+            )
+        body["echo"] = True
     if (likeliest := request.sampling.logprobs) is not None:
         # llama-server takes 0 for none at all.
         body["logprobs"] = max(1, likeliest) if kind == "llama-server" else likeliest
@@ -129,7 +141,7 @@ def _answer_body(
 def _sampling(sampling: Sampling, habits: Habits) -> Body:
     told: Body = {
         "temperature": min(sampling.temperature, habits.hottest),
-        "top_p": sampling.top_p,
+        "top_p": max(sampling.top_p, habits.least_top_p),
     }
     if habits.top_k:
         told["top_k"] = sampling.top_k or habits.top_k_off
@@ -144,7 +156,29 @@ def _sampling(sampling: Sampling, habits: Habits) -> Body:
     if sampling.frequency_penalty:
         told["frequency_penalty"] = sampling.frequency_penalty
     if sampling.logit_bias:
-        told["logit_bias"] = {str(token): bias for token, bias in sampling.logit_bias}
+        told["logit_bias"] = {
+            str(token): max(-_STRONGEST_BIAS, min(_STRONGEST_BIAS, bias))
+            for token, bias in sampling.logit_bias
+        }
+    return told | _ends(sampling, habits)
+
+
+def _ends(sampling: Sampling, habits: Habits) -> Body:
+    """Say what ends the answer. Raises Unsupported for a server that cannot be told."""
+    told: Body = {}
+    if sampling.ignore_end:
+        told["ignore_eos"] = True
+    if sampling.min_tokens:
+        told["min_tokens"] = sampling.min_tokens
+    if sampling.stop_tokens:
+        told["stop_token_ids"] = [*sampling.stop_tokens]
+    for name in told:
+        if not (habits.ignores_end if name == "ignore_eos" else habits.ends):
+            raise Unsupported(
+                f"This server does not know “{name}”.",
+                "It would end the answer elsewhere, without a word.",
+                "Ask without it, or use a model on this computer.",
+            )
     return told
 
 

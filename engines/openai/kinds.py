@@ -23,7 +23,9 @@ class Habits:
     most_stops: stop strings that it takes; None for any number.
     budget: takes a limit for the reasoning. thoughts: knows earlier reasoning in messages.
     cuts_off: leaves out what is too long, without a word. tool_choice: a model can be made to ask
-    for a tool.
+    for a tool. least_top_p: the lowest top_p that it takes. ignores_end: takes `ignore_eos`.
+    ends: takes `min_tokens` and `stop_token_ids`. judges_prompt: tells the probabilities of a
+    prompt's tokens with `echo`.
     """
 
     hottest: float = 2.0
@@ -40,6 +42,10 @@ class Habits:
     thoughts: bool = False
     cuts_off: bool = False
     tool_choice: bool = True
+    least_top_p: float = 0.0
+    ignores_end: bool = False
+    ends: bool = False
+    judges_prompt: bool = False
 
 
 BUDGET: Final = "thinking_token_budget"
@@ -59,6 +65,10 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         continues=True,
         budget=BUDGET,
         thoughts=True,
+        least_top_p=1e-6,
+        ignores_end=True,
+        ends=True,
+        judges_prompt=True,
     ),
     "llama-server": Habits(
         hottest=math.inf,
@@ -71,6 +81,7 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         continues=True,
         budget="reasoning_budget_tokens",
         thoughts=True,
+        ignores_end=True,
     ),
     "sglang": Habits(
         top_k=True,
@@ -80,6 +91,9 @@ HABITS: Final[dict[ServerKind, Habits]] = {
         template=True,
         continues=True,
         thoughts=True,
+        least_top_p=1e-6,
+        ignores_end=True,
+        ends=True,
     ),
     "lmstudio": Habits(top_k=True, repeat="repeat_penalty"),
     "ollama": Habits(cuts_off=True, tool_choice=False),

@@ -35,7 +35,11 @@ def logprobs_in(choice: Mapping[str, Any]) -> list[TokenLogprob]:
     rows: Sequence[Any] = tops if isinstance(tops, list) else [None] * len(tokens)
     return [
         TokenLogprob(
-            _UNKNOWN, text, text.encode(errors="replace"), _number(logprob), _likeliest(top)
+            _UNKNOWN,
+            text,
+            text.encode(errors="replace"),
+            math.nan if logprob is None else _number(logprob),
+            _likeliest(top),
         )
         for text, logprob, top in zip(tokens, logprobs, rows, strict=False)
         if isinstance(text, str)
@@ -64,11 +68,13 @@ def _token(told: Any) -> TokenLogprob | None:
 def _likeliest(told: Any) -> tuple[TokenLogprob, ...]:
     if not isinstance(told, dict):
         return ()
-    found = (
-        TokenLogprob(_UNKNOWN, text, text.encode(errors="replace"), _number(logprob))
-        for text, logprob in told.items()
+    likeliest = sorted(
+        ((text, _number(logprob)) for text, logprob in told.items()), key=lambda it: -it[1]
     )
-    return tuple(sorted(found, key=lambda it: -it.logprob))
+    return tuple(
+        TokenLogprob(_UNKNOWN, text, text.encode(errors="replace"), logprob)
+        for text, logprob in likeliest
+    )
 
 
 def _number(value: Any) -> float:

@@ -7938,8 +7938,8 @@
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
-      <source>Makes words that were just used less likely.</source>
-      <translation>Macht gerade verwendete Wörter weniger wahrscheinlich.</translation>
+      <source>Makes words that were just used less likely; 1 is off.</source>
+      <translation>Macht gerade verwendete Wörter weniger wahrscheinlich; 1 ist aus.</translation>
     </message>
     <message>
       <location filename="../../app/core/settings/fields.py" />
@@ -15837,6 +15837,31 @@
       <location filename="../../engines/openai/body.py" />
       <source>Ask without the grammar, or use a model on this computer.</source>
       <translation>Frag ohne die Grammatik, oder nimm ein Modell auf diesem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>This server does not tell how likely the tokens of a prompt are.</source>
+      <translation>Dieser Server sagt nicht, wie wahrscheinlich die Token eines Prompts sind.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>The protocol has “echo” for it, which servers of this kind do not follow.</source>
+      <translation>Das Protokoll hat dafür „echo“, dem Server dieser Art nicht folgen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>Ask without it, or use a model on this computer.</source>
+      <translation>Frag ohne das, oder nimm ein Modell auf diesem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>This server does not know “{0}”.</source>
+      <translation>Dieser Server kennt „{0}“ nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/openai/body.py" />
+      <source>It would end the answer elsewhere, without a word.</source>
+      <translation>Er würde die Antwort an einer anderen Stelle beenden, ohne ein Wort davon.</translation>
     </message>
     <message>
       <location filename="../../engines/openai/body.py" />

@@ -21,6 +21,7 @@ from engines.types import (
     Measured,
     MtpCheck,
     MtpReport,
+    PromptEcho,
     PromptReady,
     Ranking,
     ReasoningDelta,
@@ -106,6 +107,8 @@ class ScriptedEngine:
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         self.requests.append(request)
         yield PromptReady(prompt_tokens=5, cached_tokens=2)
+        if request.echo:
+            yield PromptEcho(str(request.prompt))
         finish = self.finish
         report = MtpReport(request.mtp, active=False, reason=NO_DRAFTS)
         reports = iter(self.reports if request.mtp != "off" else ())

@@ -183,7 +183,7 @@ class Settings(EngineSettings, ServerSettings):
         "Top-p",
         "Draws from the likeliest tokens that make up this share; 1 is off.",
         also="sampling nucleus",
-        gt=0.0,
+        ge=0.0,
         le=1.0,
     )
     min_p: float = setting(
@@ -200,11 +200,10 @@ class Settings(EngineSettings, ServerSettings):
         1.0,
         "Answers",
         "Repeat penalty",
-        "Makes words that were just used less likely.",
+        "Makes words that were just used less likely; 1 is off.",
         also="repetition sampling",
-        lowest="Off",
-        ge=1.0,
-        le=2.0,
+        gt=0.0,
+        le=10.0,
     )
     max_tokens: int = setting(
         0,

@@ -248,7 +248,7 @@ def test_errors_are_told_as_the_client_reads_them(
             model="starter", max_tokens=9, messages=[{"role": "user", "content": picture}]
         )
     with pytest.raises(anthropic.BadRequestError, match="max_tokens"):
-        client.messages.create(model="starter", max_tokens=0, messages=HI)
+        client.messages.create(model="starter", max_tokens=-2, messages=HI)
 
 
 def test_an_error_in_a_stream_is_its_last_event(

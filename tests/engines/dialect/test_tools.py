@@ -174,6 +174,47 @@ def test_a_call_that_was_cut_off_is_none() -> None:
     assert again.finish(ended=True) == [ToolCall("clock", '{"town": "', "call_1")]
 
 
+WORD_MARKERS = ("A", "f")
+"""How the markers begin that are words: a few letters of one are as likely another word's."""
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("sample", CALL_SAMPLES, ids=str)
+def test_a_call_that_was_cut_off_anywhere_is_no_text(sample: CallSample, streamed: bool) -> None:
+    """The calls before it stay calls, and the text before it stays text."""
+    for length in range(len(sample.text) + 1):
+        reader, text = reader_of(sample.form), sample.text[:length]
+        found = [it for piece in (text if streamed else [text]) for it in reader.feed(piece)]
+        told, calls = text_and_calls([*found, *reader.finish(ended=False)])
+        rest = told.removeprefix(sample.answer)
+        begun = len(rest) < 4 and rest.startswith(WORD_MARKERS) and text.endswith(rest)
+        assert sample.answer.startswith(told) or begun, (length, told)
+        assert named(calls) == sample.calls[: len(calls)], length
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("hermes", "Is a < b and"),
+        ("hermes", "The marker is <tool_call>."),
+        ("hermes", "It is half"),
+        ("functools", "It is fun"),
+        ("glm", "Between <tool_call> and </tool_call> stands a"),
+        ("mistral_named", "[TOOL_CALLS] stands before a call, and"),
+        ("functionary_lines", "Hello"),
+        ("functionary_lines", "Hello there, this"),
+        ("llama3", '{"city": "Bo'),
+        ("llama4_python", "[link](https://exa"),
+        ("llama4_python", "Hello"),
+        ("llama4_python", "[]"),
+    ],
+)
+def test_a_text_that_was_cut_off_stays_text(form: str, text: str) -> None:
+    reader = reader_of(form)
+    found = [it for letter in text for it in reader.feed(letter)]
+    assert text_and_calls([*found, *reader.finish(ended=False)]) == (text, [])
+
+
 def test_values_of_tagged_arguments_are_what_the_schema_says() -> None:
     kinds = {
         "text": {"type": "string"},

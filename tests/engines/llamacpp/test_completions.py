@@ -11,7 +11,15 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import GrammarInvalid, MessageTooLong, Unsupported
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.types import ChatRequest, Event, PromptReady, Sampling, TextDelta, TokenLogprob
+from engines.types import (
+    ChatRequest,
+    Event,
+    PromptEcho,
+    PromptReady,
+    Sampling,
+    TextDelta,
+    TokenLogprob,
+)
 from tests.engines.asking import GREEDY, ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER
@@ -122,6 +130,108 @@ def test_probabilities_are_those_before_the_sampler(starter: LlamaCppEngine) -> 
     assert told(run(starter, QUESTION)) == []
     none = told(run(starter, with_sampling(logprobs=0)))[0]
     assert none == replace(first, likeliest=())
+
+
+PROMPT = tuple(range(20, 60))
+
+
+def judged(engine: LlamaCppEngine, **more: object) -> PromptEcho:
+    sampling = Sampling(0.0, logprobs=2)
+    events = completed(engine, PROMPT, sampling=sampling, echo=True, **more)
+    (echo,) = [it for it in events if isinstance(it, PromptEcho)]
+    return echo
+
+
+def require_judged(engine: LlamaCppEngine) -> None:
+    """Hold the probabilities of a prompt against those of the same tokens, drawn one by one."""
+    echo = judged(engine)
+    assert [it.token for it in echo.logprobs] == list(PROMPT)
+    assert math.isnan(echo.logprobs[0].logprob)
+    assert echo.text == engine.detokenize(PROMPT, CancelToken())
+    for place in (1, 2, 9, 10, len(PROMPT) - 1):
+        drawn = completed(
+            engine, PROMPT[:place], max_tokens=1,
+            sampling=Sampling(0.0, logprobs=2, logit_bias=((PROMPT[place], 1e6),)),
+        )  # fmt: skip
+        expected = told(drawn)[0] if told(drawn) else None
+        if expected is None:
+            continue  # a token that is shown nowhere
+        assert expected.token == PROMPT[place]
+        assert echo.logprobs[place].logprob == pytest.approx(expected.logprob, abs=0.02)
+        first, other = echo.logprobs[place].likeliest[0], expected.likeliest[0]
+        assert first.logprob == pytest.approx(other.logprob, abs=0.02)
+
+
+def test_the_tokens_of_a_prompt_have_their_probabilities(load: Load, random_mamba: Path) -> None:
+    require_judged(load(context=512))
+    require_judged(load(context=512, draft_max=0))
+    require_judged(load(context=512, parallel=2, batch=8))
+    require_judged(load(random_mamba, context=512))
+
+
+def test_a_prompt_is_judged_whatever_drafts(engine: LlamaCppEngine) -> None:
+    require_judged(engine)
+    echo = judged(engine, mtp="on", max_tokens=0)
+    again = judged(engine, mtp="off", max_tokens=4)
+    assert [it.logprob for it in echo.logprobs[1:]] == pytest.approx(
+        [it.logprob for it in again.logprobs[1:]], abs=0.02
+    )
+
+
+def test_judging_a_prompt_leaves_the_next_answer_alone(starter: LlamaCppEngine) -> None:
+    usual = text_of(run(starter, QUESTION))
+    judged(starter)
+    assert text_of(run(starter, QUESTION)) == usual
+    before = text_of(completed(starter, PROMPT))
+    judged(starter, max_tokens=0)
+    assert text_of(completed(starter, PROMPT)) == before
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_no_token_ends_an_answer_that_must_go_on(
+    starter: LlamaCppEngine, temperature: float
+) -> None:
+    sampling = Sampling(temperature, seed=1, ignore_end=True)
+    events = run(starter, replace(QUESTION, sampling=sampling, max_tokens=120))
+    done = done_of(events)
+    assert (done.usage.completion_tokens, done.finish_reason) == (120, "length")
+    sampling = Sampling(temperature, seed=1, min_tokens=90)
+    done = done_of(run(starter, replace(QUESTION, sampling=sampling, max_tokens=None)))
+    assert done.usage.completion_tokens >= 90
+
+
+def test_drafts_change_no_answer_that_must_go_on(load: Load) -> None:
+    drafted = load(STARTER, drafter=STARTER_DRAFTER, context=512)
+    sampling = Sampling(0.0, ignore_end=True)
+    request = replace(QUESTION, sampling=sampling, max_tokens=120)
+    with_drafts = run(drafted, replace(request, mtp="on"))
+    assert done_of(with_drafts).mtp.accepted > 0
+    assert text_of(with_drafts) == text_of(run(drafted, replace(request, mtp="off")))
+
+
+def test_a_token_of_the_request_ends_an_answer(load: Load) -> None:
+    drafted = load(STARTER, drafter=STARTER_DRAFTER, context=512)
+    usual = told(run(drafted, with_sampling(logprobs=0)))
+    for mtp in ("on", "off"):
+        for at in (1, 4, 9):
+            stop = usual[at].token
+            first = next(place for place, it in enumerate(usual) if it.token == stop)
+            events = run(drafted, replace(with_sampling(stop_tokens=(stop,)), mtp=mtp))
+            assert text_of(events).encode() == b"".join(it.raw for it in usual[:first])
+            assert done_of(events).finish_reason == "stop"
+    with pytest.raises(Unsupported, match="is no token"):
+        run(drafted, with_sampling(stop_tokens=(1 << 20,)))
+
+
+def test_a_marker_that_ends_answers_may_be_asked_to(starter: LlamaCppEngine) -> None:
+    """As vLLM has it: the end of a text is no end, but for who names it."""
+    loaded = starter._loaded
+    assert loaded is not None
+    ends = tuple(loaded.model.vocabulary.ends)
+    usual = text_of(run(starter, replace(QUESTION, max_tokens=200)))
+    sampling = Sampling(0.0, ignore_end=True, stop_tokens=ends)
+    events = run(starter, replace(QUESTION, sampling=sampling, max_tokens=200))
+    assert text_of(events) == usual
 
 
 def test_drafts_change_no_probability(load: Load) -> None:

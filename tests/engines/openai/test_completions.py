@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,15 @@ from engines.cancel import CancelToken
 from engines.errors import EngineError, GrammarInvalid, MessageTooLong, Unsupported
 from engines.openai.answering import measure
 from engines.redaction import remember
-from engines.types import ChatRequest, Event, PromptReady, Sampling, TextDelta, TokenLogprob
+from engines.types import (
+    ChatRequest,
+    Event,
+    PromptEcho,
+    PromptReady,
+    Sampling,
+    TextDelta,
+    TokenLogprob,
+)
 from tests.engines.asking import ask, done_of, text_of
 from tests.engines.openai.conftest import CHAT, Reach, Serve, run
 from tests.support.openai_server import DONE, Body, chunk, event, refusal, stream
@@ -245,3 +254,80 @@ def test_a_prompt_that_is_too_long_is_not_sent(serve: Serve, reach: Reach) -> No
     server.script(COMPLETIONS, refusal(400, "This model's maximum context length is 64 tokens."))
     with pytest.raises(EngineError, match="64 tokens"):
         run(replace(request, prompt=(1,) * 10), reach(server))
+
+
+@pytest.mark.parametrize("kind", ["vllm", "sglang"])
+def test_the_end_of_an_answer_is_passed_on(serve: Serve, reach: Reach, kind: str) -> None:
+    server = serve(kind)
+    run(asked_with(ignore_end=True, min_tokens=5, stop_tokens=(3, 9)), reach(server))
+    (sent,) = server.chats()
+    assert (sent["ignore_eos"], sent["min_tokens"]) == (True, 5)
+    assert sent["stop_token_ids"] == [3, 9]
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "field"),
+    [
+        ("llama-server", {"min_tokens": 5}, "min_tokens"),
+        ("llama-server", {"stop_tokens": (3,)}, "stop_token_ids"),
+        ("openai", {"ignore_end": True}, "ignore_eos"),
+        ("lmstudio", {"ignore_end": True}, "ignore_eos"),
+        ("ollama", {"min_tokens": 1}, "min_tokens"),
+    ],
+)
+def test_a_server_that_would_end_an_answer_elsewhere_is_not_asked(
+    serve: Serve, reach: Reach, kind: str, changes: dict[str, Any], field: str
+) -> None:
+    server = serve(kind)
+    with pytest.raises(Unsupported, match=field):
+        run(asked_with(**changes), reach(server))
+    assert server.chats() == []
+
+
+def test_llama_server_ignores_an_end(serve: Serve, reach: Reach) -> None:
+    server = serve("llama-server")
+    run(asked_with(ignore_end=True), reach(server))
+    assert server.chats()[0]["ignore_eos"] is True
+
+
+def test_numbers_are_what_a_server_can_take(serve: Serve, reach: Reach) -> None:
+    server = serve("vllm")
+    bias = ((5, float("-inf")), (6, 1e6))
+    request = ask("Hello", sampling=Sampling(1.0, top_p=0.0, seed=1 << 70, logit_bias=bias))
+    run(request, reach(server))
+    (sent,) = server.chats()
+    assert 0 < sent["top_p"] < 0.001, "vLLM refuses 0"
+    assert sent["logit_bias"] == {"5": -100.0, "6": 100.0}
+    assert -(1 << 63) <= sent["seed"] < 1 << 63
+
+
+def test_a_prompt_comes_back_with_its_probabilities_from_vllm(serve: Serve, reach: Reach) -> None:
+    server = serve("vllm")
+    logprobs = {
+        "tokens": ["Once", " upon", " a"],
+        "token_logprobs": [None, -1.5, -0.5],
+        "top_logprobs": [None, {" upon": -1.5, " more": -0.5}, {" a": -0.5}],
+    }
+    choice = {"index": 0, "text": "Once upon a", "logprobs": logprobs}
+    server.script(COMPLETIONS, stream(event({"choices": [choice]}), DONE))
+    request = ChatRequest(
+        (), Sampling(0.0, logprobs=1), 4, ("upon",), prompt="Once upon", echo=True
+    )
+    events = run(request, reach(server))
+    (sent,) = (it.body for it in server.asked if it.path == COMPLETIONS)
+    assert (sent["echo"], sent["logprobs"], sent["stop"]) == (True, 1, ["upon"])
+    assert text_of(events) == "Once upon a", "no stop counts in the prompt"
+    first, second, third = told(events)
+    assert math.isnan(first.logprob)
+    assert (second.logprob, third.logprob) == (-1.5, -0.5)
+
+
+def test_another_server_tells_no_probabilities_of_a_prompt(serve: Serve, reach: Reach) -> None:
+    server = serve("llama-server")
+    answer = event({"choices": [{"index": 0, "text": " a time"}]})
+    server.script(COMPLETIONS, stream(answer, DONE))
+    asked = ChatRequest((), Sampling(0.0), 4, prompt="Once upon", echo=True)
+    events = run(asked, reach(server))
+    assert [it.text for it in events if isinstance(it, PromptEcho)] == ["Once upon"]
+    with pytest.raises(Unsupported, match="prompt"):
+        run(replace(asked, sampling=Sampling(0.0, logprobs=1)), reach(server))

@@ -1,0 +1,193 @@
+"""Grammars for answers that follow a regular expression or are one of several texts: pure.
+
+The grammars are GBNF, as a client's own `grammar` is, so that every engine takes them alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+_CLASSES: Final = {
+    "d": "0-9",
+    "w": "A-Za-z0-9_",
+    "s": r" \x09\x0A\x0B\x0C\x0D",
+}
+_CONTROLS: Final = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "0": "\0", "a": "\a"}
+_COUNTS: Final = re.compile(r"\{(\d{1,6})(?:(,)(\d{1,6})?)?\}")
+_HEX: Final = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})")
+_NAMED: Final = re.compile(r"\?(?::|P?<[A-Za-z_]\w*>)")
+_DEEPEST: Final = 50
+
+
+class UnreadablePattern(ValueError):
+    """A regular expression that no grammar can express. The text is half a sentence."""
+
+
+def choice_grammar(texts: Sequence[str]) -> str:
+    """Write the grammar of an answer that is exactly one of the texts."""
+    return "root ::= " + " | ".join(map(_literal, texts))
+
+
+def regex_grammar(pattern: str) -> str:
+    """Write the grammar of an answer that matches a regular expression as a whole.
+
+    Raises:
+        UnreadablePattern: The expression is wrong, or uses something other than characters, sets,
+            groups, alternatives, repetitions, and anchors at its ends.
+    """
+    return f"root ::= {_Reader(pattern).whole()}"
+
+
+class _Reader:
+    """A reader of one regular expression, which writes GBNF as it goes."""
+
+    def __init__(self, pattern: str) -> None:
+        self._text = pattern
+        self._at = 0
+
+    def whole(self) -> str:
+        written = self._alternatives(0)
+        if self._at < len(self._text):
+            self._fail("a parenthesis was never opened")
+        return written
+
+    def _alternatives(self, depth: int) -> str:
+        if depth > _DEEPEST:
+            self._fail(f"more than {_DEEPEST} parentheses are open")
+        found = [self._sequence(depth)]
+        while self._skip("|"):
+            found.append(self._sequence(depth))
+        return " | ".join(found)
+
+    def _sequence(self, depth: int) -> str:
+        items: list[str] = []
+        if not depth and not self._skip("^"):
+            self._skip("\\A")
+        while (char := self._text[self._at : self._at + 1]) not in ("", "|", ")"):
+            if not depth and self._ends():
+                break
+            items.append(self._repeated(self._atom(char, depth)))
+        return " ".join(items) or '""'
+
+    def _ends(self) -> bool:
+        """Skip an anchor at the end of the expression or of one of its alternatives."""
+        for anchor in ("$", "\\Z", "\\z"):
+            behind = self._text[self._at + len(anchor) :][:1]
+            if self._text.startswith(anchor, self._at) and behind in ("", "|"):
+                self._at += len(anchor)
+                return True
+        return False
+
+    def _atom(self, char: str, depth: int) -> str:
+        if char in "^$":
+            self._fail("“^” and “$” can only stand at its ends")
+        if char in "*+?" or (char == "{" and _COUNTS.match(self._text, self._at)):
+            self._fail(f"there is nothing before “{char}” to repeat")
+        self._at += 1
+        if char == "(":
+            return self._group(depth + 1)
+        if char == "[":
+            return self._set()
+        if char == ".":
+            return r"[^\x0A\x0D]"
+        if char == "\\":
+            letter = self._text[self._at : self._at + 1]
+            if letter.lower() in _CLASSES:
+                self._at += 1
+                return f"[{'^' if letter.isupper() else ''}{_CLASSES[letter.lower()]}]"
+            char = self._escaped()
+        return _literal(char)
+
+    def _group(self, depth: int) -> str:
+        if named := _NAMED.match(self._text, self._at):
+            self._at = named.end()
+        elif self._text.startswith("?", self._at):
+            self._fail("a group that looks around or sets flags is not known")
+        inside = self._alternatives(depth)
+        if not self._skip(")"):
+            self._fail("a parenthesis is never closed")
+        return f"({inside})"
+
+    def _repeated(self, item: str) -> str:
+        counts = _COUNTS.match(self._text, self._at)
+        if counts:
+            self._at = counts.end()
+            if counts[3] and int(counts[3]) < int(counts[1]):
+                self._fail("it counts to less than it begins with")
+            sign = counts[0]
+        else:
+            sign = next((it for it in "*+?" if self._skip(it)), "")
+        if sign:
+            if not self._skip("?") and self._skip("+"):
+                self._fail("a repetition that gives nothing back is not known")
+            if self._text.startswith(("*", "+"), self._at) or _COUNTS.match(self._text, self._at):
+                self._fail("a repetition is repeated")
+        return item + sign
+
+    def _set(self) -> str:
+        negated = self._skip("^")
+        members = [self._member()]  # “]” as the first of a set stands for itself
+        while not self._skip("]"):
+            members.append(self._member())
+        return f"[{'^' if negated else ''}{''.join(members)}]"
+
+    def _member(self) -> str:
+        first = self._one()
+        dashed = self._text.startswith("-", self._at)
+        if not dashed or self._text[self._at + 1 : self._at + 2] in ("]", "") or len(first) > 1:
+            return _CLASSES[first[1:]] if len(first) > 1 else _shown(first)
+        self._at += 1
+        last = self._one()
+        if len(last) > 1 or last < first:
+            self._fail("a range in a set has no order")
+        return f"{_shown(first)}-{_shown(last)}"
+
+    def _one(self) -> str:
+        """Take a character of a set, or a class, which is returned with its backslash."""
+        char = self._text[self._at : self._at + 1]
+        if not char:
+            self._fail("a set is never closed")
+        self._at += 1
+        if char != "\\":
+            return char
+        letter = self._text[self._at : self._at + 1]
+        if letter in _CLASSES:
+            self._at += 1
+            return f"\\{letter}"
+        return "\b" if self._skip("b") else self._escaped()
+
+    def _escaped(self) -> str:
+        """Take what stands behind a backslash, and return the character that it means."""
+        letter = self._text[self._at : self._at + 1]
+        if found := _HEX.match(self._text, self._at):
+            self._at = found.end()
+            return chr(int(found[1] or found[2], 16))
+        if not letter or (letter.isalnum() and letter not in _CONTROLS):
+            self._fail(f"“\\{letter}” is not known here")
+        self._at += 1
+        return _CONTROLS.get(letter, letter)
+
+    def _skip(self, sign: str) -> bool:
+        if not self._text.startswith(sign, self._at):
+            return False
+        self._at += len(sign)
+        return True
+
+    def _fail(self, why: str) -> NoReturn:
+        raise UnreadablePattern(f"at its character {self._at + 1}, {why}")
+
+
+def _literal(text: str) -> str:
+    return f'"{"".join(map(_shown, text))}"'
+
+
+def _shown(char: str) -> str:
+    """Write one character of a text or a set of GBNF."""
+    if char.isascii() and (char.isalnum() or char in " _.,:;/@#%&=+!?'"):
+        return char
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
