@@ -28,10 +28,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.core.chats.answers import Grounded, Ready
 from app.core.metrics.prometheus import CONTENT_TYPE
 from app.core.network.clients import ApiClient
-from app.server import chat, messages, overflow, responses, vectors
+from app.server import chat, messages, responses, vectors
 from app.server.answer_fields import AnswerFields
 from app.server.fields import Fields, check, read_json
 from app.server.guard import UseInProgress
+from app.server.overflow import CODE, anthropic_words, openai_words, responses_words
 from app.server.recent import (
     ClientResponses,
     ListFields,
@@ -105,16 +106,14 @@ class WireFormat:
         return b"event: " + item["type"].encode() + b"\n" + data if self.named else data
 
 
-OPENAI: Final = WireFormat(
-    False, b"data: [DONE]\n\n", b": ping\n\n", chat.error_body, overflow.openai_words
-)
-RESPONSES: Final = WireFormat(True, b"", b": ping\n\n", chat.error_body, overflow.responses_words)
+OPENAI: Final = WireFormat(False, b"data: [DONE]\n\n", b": ping\n\n", chat.error_body, openai_words)
+RESPONSES: Final = WireFormat(True, b"", b": ping\n\n", chat.error_body, responses_words)
 ANTHROPIC: Final = WireFormat(
     True,
     b"",
     b'event: ping\ndata: {"type": "ping"}\n\n',
     lambda status, code, text, _field: messages.error_body(status, code, text),
-    overflow.anthropic_words,
+    anthropic_words,
 )
 TOO_LONG_FIELDS: Final[Mapping[str, str]] = {
     "/v1/chat/completions": "messages",
@@ -559,7 +558,7 @@ def _note_use(request: Request, model: str, usage: Usage, *, again: bool = False
 def said(error: BaseException, wire: WireFormat) -> tuple[int, str, str]:
     """Return the status, the code and the words of an error."""
     if isinstance(error, TooManyTokens):
-        return 400, overflow.CODE, wire.too_long(error)
+        return 400, CODE, wire.too_long(error)
     if isinstance(error, UserError):
         return STATUS.get(error.code, 500), error.code, str(error)
     logger.error("a request failed", exc_info=error)

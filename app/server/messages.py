@@ -138,7 +138,7 @@ def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
     budget = thinking.budget_tokens if thinking else None
     forced = choice.type == "tool"
     shaped = ChatRequest(
-        joined([*_system(fields.system), *_said(fields.messages, intake)]),
+        joined([*_system(fields.system), *_messages(fields.messages, intake)]),
         tools=tools,
         tool_choice="required" if forced else tool_choice_of(choice.type),
         only_tool=chosen_tool(choice.name, tools) if forced else "",
@@ -188,20 +188,18 @@ def _system(system: str | Sequence[Mapping[str, Any]] | None) -> Iterator[Messag
             yield Message("system", text)
 
 
-def _said(messages: Sequence[MessageFields], intake: Intake) -> Sequence[Message]:
-    """Read the messages. Raises BadRequest where nothing in them says anything."""
-    found = list(_messages(messages, intake))
-    return require_some(found, f"messages.{len(messages) - 1}.content")
-
-
-def _messages(messages: Sequence[MessageFields], intake: Intake) -> Iterator[Message]:
+def _messages(messages: Sequence[MessageFields], intake: Intake) -> list[Message]:
+    """Read the messages. Raises BadRequest, also where nothing in them says anything."""
+    found: list[Message] = []
     asked: dict[str, str] = {}
     for number, it in enumerate(messages):
         if isinstance(it.content, str):
-            yield Message(it.role, it.content)
+            found.append(Message(it.role, it.content))
         else:
             where = f"messages.{number}.content"
-            yield from _blocks(it.role, it.content, where, asked, intake)
+            found += _blocks(it.role, it.content, where, asked, intake)
+    require_some(found, f"messages.{len(messages) - 1}.content")
+    return found
 
 
 def _blocks(

@@ -167,18 +167,6 @@ def tool_choice_of(wanted: str) -> ToolChoice:
     return words[wanted]
 
 
-def require_some(messages: Sequence[Message], field: str) -> Sequence[Message]:
-    """Return the messages that are to be answered. Raises BadRequest where there are none."""
-    if not messages:
-        raise BadRequest(
-            "There is nothing to answer.",
-            f"“{field}” has no message that a model could read.",
-            "Send one.",
-            field,
-        )
-    return messages
-
-
 def arguments_text(given: object) -> str:
     """Return a call's arguments as JSON text; some clients send the value that it stands for."""
     if given is None:
@@ -211,6 +199,17 @@ def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
         return (id(message),) if apart else message.role
 
     return tuple(_one(list(run)) for _, run in groupby(turns, kind))
+
+
+def require_some(messages: Sequence[Message], field: str) -> None:
+    """Refuse a request without a message to answer. Raises BadRequest."""
+    if not messages:
+        raise BadRequest(
+            "There is nothing to answer.",
+            f"“{field}” has no message that a model could read.",
+            "Send one.",
+            field,
+        )
 
 
 def _one(run: list[Message]) -> Message:

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from app.server import overflow
 from app.server.answer_fields import (
     NO_LIMIT,
     AnswerFields,
@@ -39,6 +38,7 @@ from app.server.chat import (
     new_id,
 )
 from app.server.fields import Fields, check, object_of, objects_of, type_of
+from app.server.overflow import CODE
 from app.server.parts import content_of
 from app.server.recent import ClientResponses, Item
 from app.server.request import (
@@ -203,6 +203,7 @@ def read_responses(
     if fields.instructions:
         # Those of earlier responses are not taken over: that is OpenAI's rule.
         messages.insert(0, Message("system", fields.instructions))
+    require_some(messages, "input")
     choice, only, tools = _choice(fields.tool_choice, names)
     reasoning = fields.reasoning or ReasoningFields()
     told = fields.top_logprobs
@@ -214,7 +215,7 @@ def read_responses(
     asked = ApiRequest(
         fields.model,
         ChatRequest(
-            joined(require_some(messages, "input")),
+            joined(messages),
             sampling=fields.sampling(schema, told),
             stop=fields.stops(),
             tools=tools,
@@ -462,7 +463,7 @@ class ResponseWriter:
         """Yield the end of a stream that an error has ended."""
         self._response["status"] = "failed"
         self._response["error"] = {"code": code, "message": text}
-        if code == overflow.CODE:
+        if code == CODE:
             # OpenAI sends this event before the last. Some clients read the one, some the other.
             its = {"code": code, "message": text, "param": "input"}
             yield self._event("error", **its, error={"type": "invalid_request_error", **its})
