@@ -295,7 +295,7 @@ class AnswerFields(Fields):
     def stops(self, more: Sequence[str | None] = ()) -> tuple[str, ...]:
         """Return the texts that end the answer. Raises BadRequest."""
         own = [self.stop] if isinstance(self.stop, str) else self.stop or ()
-        found = tuple(dict.fromkeys(it for it in (*own, *more) if it))
+        found = [it for it in (*own, *more) if it]
         if len(found) > MOST_STOPS or any(len(it) > LONGEST_STOP for it in found):
             raise BadRequest(
                 "There are too many stops, or one is too long.",
@@ -303,7 +303,7 @@ class AnswerFields(Fields):
                 "Send fewer.",
                 "stop",
             )
-        return found
+        return tuple(dict.fromkeys(found))
 
     def rules(self) -> AnswerRules:
         """Collect what the answer has to follow. Raises BadRequest."""
