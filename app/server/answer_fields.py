@@ -101,7 +101,7 @@ class AnswerRules:
 
     def schema(self, field: str, schema: object) -> None:
         """Add a JSON schema, as an object or as JSON text. Raises BadRequest."""
-        if schema is None:
+        if schema is None or schema == "":
             return
         if isinstance(schema, str):
             try:
@@ -125,7 +125,7 @@ class AnswerRules:
 
     def regex(self, field: str, pattern: str | None) -> None:
         """Add a regular expression for the whole answer. Raises BadRequest."""
-        if pattern is None:
+        if not pattern:
             return
         try:
             self.grammar(field, regex_grammar(pattern))
@@ -295,7 +295,7 @@ class AnswerFields(Fields):
     def stops(self, more: Sequence[str | None] = ()) -> tuple[str, ...]:
         """Return the texts that end the answer. Raises BadRequest."""
         own = [self.stop] if isinstance(self.stop, str) else self.stop or ()
-        found = tuple(dict.fromkeys(it for it in (*own, *more) if it))
+        found = [it for it in (*own, *more) if it]
         if len(found) > MOST_STOPS or any(len(it) > LONGEST_STOP for it in found):
             raise BadRequest(
                 "There are too many stops, or one is too long.",
@@ -303,7 +303,7 @@ class AnswerFields(Fields):
                 "Send fewer.",
                 "stop",
             )
-        return found
+        return tuple(dict.fromkeys(found))
 
     def rules(self) -> AnswerRules:
         """Collect what the answer has to follow. Raises BadRequest."""
@@ -355,7 +355,7 @@ def add_format(rules: AnswerRules, field: str, form: ResponseFormat | None) -> N
     if form is None or form.type == "text":
         return
     inner = form.json_schema.schema_ if form.json_schema else None
-    schema = inner or form.schema_ or (form.value if form.type.startswith("json") else None)
+    schema = next((it for it in (inner, form.schema_, form.value) if it is not None), None)
     text = form.grammar or form.pattern or form.value
     match form.type:
         case "json_object" | "json":

@@ -155,14 +155,7 @@ class ChatFields(AnswerFields):
         asked = self.top_logprobs or self.n_probs or 0
         if self.logprobs is None or isinstance(self.logprobs, bool):
             return asked if self.logprobs or asked else None
-        if not 0 <= self.logprobs <= MOST_LIKELY:
-            raise BadRequest(
-                "“logprobs” cannot be used.",
-                f"From 0 to {MOST_LIKELY} of the likeliest tokens can be told with each.",
-                "Send true, and the number as “top_logprobs”.",
-                "logprobs",
-            )
-        return max(asked, self.logprobs)
+        return max(asked, _likely_count(self.logprobs))
 
     def reasoning_settings(self) -> dict[str, object]:
         settings = super().reasoning_settings()
@@ -197,17 +190,9 @@ class CompletionFields(AnswerFields):
 
         Raises BadRequest.
         """
-        asked = self.n_probs or None
-        if self.logprobs is not None and self.logprobs is not False:
-            asked = max(asked or 0, int(self.logprobs))
-        if asked is not None and not 0 <= asked <= MOST_LIKELY:
-            raise BadRequest(
-                "“logprobs” cannot be used.",
-                f"From 0 to {MOST_LIKELY} of the likeliest tokens can be told with each.",
-                "Send such a number.",
-                "logprobs",
-            )
-        return asked
+        if self.logprobs is None or self.logprobs is False:
+            return self.n_probs or None
+        return max(self.n_probs or 0, _likely_count(self.logprobs))
 
 
 def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
@@ -282,6 +267,18 @@ def read_texts(fields: CompletionFields) -> list[ApiRequest]:
         )
         for prompt in prompts
     ]
+
+
+def _likely_count(given: int) -> int:
+    """Return how many of the likeliest tokens are asked for. Raises BadRequest."""
+    if not 0 <= given <= MOST_LIKELY:
+        raise BadRequest(
+            "“logprobs” cannot be used.",
+            f"From 0 to {MOST_LIKELY} of the likeliest tokens can be told with each.",
+            "Send such a number.",
+            "logprobs",
+        )
+    return int(given)
 
 
 def _prompts(given: str | list[str] | list[int] | list[list[int]]) -> list[str | tuple[int, ...]]:

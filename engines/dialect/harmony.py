@@ -60,7 +60,10 @@ class ChannelSplitter:
     def finish(self) -> list[Delta]:
         deltas: list[Delta] = []
         held, self._held = self._held, ""
-        if not self._in_header:
+        # Where a message may begin, this is the beginning of its marker, which was cut off.
+        marker = "<" if self._name else "<|"
+        begun = self._fresh and held.lstrip().replace(SEAM, "").startswith(marker)
+        if not self._in_header and not begun:
             self._emit(deltas, held)
         return deltas
 

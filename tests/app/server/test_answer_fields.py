@@ -128,6 +128,8 @@ SCHEMAS: list[tuple[dict[str, Any], Any]] = [
     ({"response_format": {"type": "json", "value": TOWN}}, TOWN),
     ({"response_format": {"type": "json_object"}, "guided_json": TOWN}, TOWN),
     ({"json_schema": TOWN, "format": TOWN}, TOWN),
+    ({"response_format": {"type": "json_schema", "json_schema": {"schema": {}}}}, {}),
+    ({"guided_json": "", "guided_regex": "", "grammar": "", "format": ""}, None),
 ]
 
 

@@ -288,6 +288,17 @@ def test_a_call_is_a_message_in_a_channel(whole: str, text: str, data: st.DataOb
     assert text_and_calls(found) == (text, [ToolCall("get_weather", '{"town": "Bonn"}', "call_1")])
 
 
+def test_a_message_to_a_tool_that_was_cut_off_anywhere_is_no_text() -> None:
+    whole = f"{HARMONY_CALL}<|end|><|start|>assistant{HARMONY_CALL}"
+    for length in range(len(whole)):
+        reader = CallReader((FORMS["harmony"],), TOOLS)
+        writer = Writer(open_splitter(HARMONY, calls=reader.log), (), reader)
+        found = [it for letter in whole[:length] for it in writer.feed(letter.encode())]
+        text, calls = text_and_calls([*found, *writer.finish(ended=False)])
+        assert text in ("", "<"), length
+        assert all(json.loads(call.arguments) for call in calls)
+
+
 def test_a_channel_to_a_tool_is_reasoning_where_none_was_offered() -> None:
     splitter = open_splitter(HARMONY)
     found = [*splitter.feed(HARMONY_CALL), *splitter.finish()]
