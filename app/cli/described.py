@@ -74,7 +74,7 @@ def _described(action: argparse.Action) -> DescribedOption:
     takes: Takes = "word"
     if action.nargs == 0:
         takes = ""
-    elif action.type is Path or action.metavar == "FILE":
+    elif action.type is Path or action.metavar in {"FILE", "DIR"}:
         takes = "folder" if action.metavar == "DIR" else "file"
     # A range of numbers is told by the text.
     listed = () if isinstance(action.choices, range) else action.choices or ()

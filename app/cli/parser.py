@@ -54,7 +54,7 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     anywhere = CommandParser(add_help=False, argument_default=argparse.SUPPRESS)
     anywhere.add_argument(
         "--data-dir",
-        type=Path,
+        type=_folder,
         metavar="DIR",
         help="where settings, chats, models and logs live; by default $HEARTH_DATA_DIR, or the "
         "system's place for a user's data",
@@ -85,6 +85,12 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     commands: list[Command] = [resolve_name(COMMANDS[name]) for name in needed]
     add_commands(parser, "command", tuple(commands), anywhere, required=False)
     return parser
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("no folder is named")
+    return Path(text)
 
 
 class _Version(argparse.Action):
