@@ -244,3 +244,24 @@ def test_too_little_memory_is_named_as_such(data_dir: Path, megabytes: int) -> N
     assert result.returncode == 0 or "emory" in result.stderr, result.stderr
     assert "report" not in result.stderr
     assert not list((data_dir / "logs").glob("report-*"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "hearth ask -",
+        "hearth chat",
+        "hearth token set hf",
+        "hearth servers add here http://127.0.0.1:9 --key-stdin",
+        "hearth serve --token-stdin --port 0",
+        "hearth ask Hello --grammar /dev/stdin",
+    ],
+)
+def test_input_without_an_end_is_refused_before_it_fills_the_memory(
+    data_dir: Path, command: str
+) -> None:
+    endless = f'{sys.executable} -c \'while True: print("y" * 65536, end="")\' 2>/dev/null'
+    done = run(data_dir, f"{endless} | (ulimit -v 8000000; {command} --json)")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["code"] == "input_too_long"
+    assert "10,000,000 characters" in done.stderr
