@@ -68,7 +68,10 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     anywhere.add_argument("--quiet", action="store_true", help="no progress, no notes")
 
     parser = CommandParser(
-        prog="hearth", description="Private AI chat on your own computer.", parents=[anywhere]
+        prog="hearth",
+        description="Private AI chat on your own computer.",
+        parents=[anywhere],
+        as_json="--json" in (words or ()),
     )
     parser.set_defaults(run=None, run_closed=None)
     parser.add_argument(
@@ -97,7 +100,10 @@ class _Version(argparse.Action):
     """Tells the version; what cannot be written is said, as by `CommandParser.print_help`."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        streams.say(f"hearth {__version__}")
+        if isinstance(parser, CommandParser) and parser.as_json:
+            parser.say_json({"version": __version__})
+        else:
+            streams.say(f"hearth {__version__}")
         parser.exit()
 
 
