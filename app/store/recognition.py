@@ -10,21 +10,17 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from engines.private import below, private
+from engines.private import below, make_private_file
 
 MARK: Final = ".hearth-data"
 """The name of the file that marks a data folder."""
 
-_TEXT: Final = (
-    "Hearth keeps chats, settings and models in this folder, for its owner alone.\n"
-    "With this file it knows the folder as its own.\n"
-)
-
 _OF_THE_SYSTEM: Final = frozenset(
-    {"lost+found", "System Volume Information", "$RECYCLE.BIN", "desktop.ini", "Thumbs.db"}
-    | {".DS_Store", ".Trashes", ".fseventsd", ".Spotlight-V100", ".localized", ".directory"}
+    {"lost+found", "system volume information", "$recycle.bin", "desktop.ini", "thumbs.db"}
+    | {".ds_store", ".trashes", ".fseventsd", ".spotlight-v100", ".localized", ".directory"}
 )
-"""Names that systems and file managers put into a folder that is empty for its user."""
+"""Names that systems and file managers put into a folder that is empty for its user; in small
+letters."""
 
 _FILES: Final = re.compile(
     r"\.hearth-data|window\.lock|chats(\.before-v\d+)?\.db(-wal|-shm|-journal)?"
@@ -51,7 +47,7 @@ _MOST_SETTINGS: Final = 10_000_000
 def contents(root: Path) -> Iterator[os.DirEntry[str]]:
     """Yield the entries of a folder, without those that the system makes. Raises OSError."""
     with os.scandir(root) as entries:
-        yield from (it for it in entries if it.name not in _OF_THE_SYSTEM)
+        yield from (it for it in entries if not _is_of_the_system(it.name))
 
 
 def is_own_file(name: str) -> bool:
@@ -78,8 +74,7 @@ def is_data_folder(root: Path) -> bool:
 def mark(root: Path) -> None:
     """Mark a folder as Hearth's. Raises OSError."""
     if not _is_file(root / MARK):
-        with open(root / MARK, "w", encoding="utf-8", opener=private) as file:
-            file.write(_TEXT)
+        make_private_file(root / MARK)
 
 
 def _is_file(path: Path) -> bool:
@@ -103,7 +98,11 @@ def _is_begun(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_something(path: Path) -> bool:
-    return not path.is_dir() and path.name not in _OF_THE_SYSTEM
+    return not path.is_dir() and not _is_of_the_system(path.name)
+
+
+def _is_of_the_system(name: str) -> bool:
+    return name.lower() in _OF_THE_SYSTEM
 
 
 def _names_in(path: Path) -> set[str]:

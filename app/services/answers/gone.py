@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 from app.core.errors import ModelUnknown
 from app.core.models.entry import ModelEntry
 from app.core.settings.resolved import SettingLayers, Source
-
-_LIST: Final = "`hearth models list` shows those that are here."
 
 
 @contextmanager
@@ -31,20 +28,20 @@ def naming(layers: SettingLayers, called: str) -> Iterator[None]:
                 what,
                 "It was chosen for this chat, and has been removed or renamed since.",
                 "Choose another model for this chat.",
-                terminal=f"Add --model NAME, or use /model NAME in the chat. {_LIST}",
+                terminal=f"Add --model NAME, or use /model NAME in the chat. `hearth models list` shows all.",
             ) from error
         if source == "assistant":
             raise ModelUnknown(
                 what,
                 "The assistant names it, and it has been removed or renamed since.",
                 "Choose another model for the assistant, or for this chat.",
-                terminal=f"Change the assistant in the window, or add --model NAME. {_LIST}",
+                terminal=f"Change the assistant in the window, or add --model NAME. `hearth models list` shows all.",
             ) from error
         raise ModelUnknown(
             what,
             "The setting “Model” names it, and it has been removed or renamed since.",
             "Choose another model in the settings.",
-            terminal=f"`hearth settings set model starter` chooses the built-in guide. {_LIST}",
+            terminal=f"`hearth settings set model starter` chooses the built-in guide. `hearth models list` shows all.",
         ) from error
 
 

@@ -130,10 +130,12 @@ class ModelIndex:
 
     def _unknown(self, called: str, listed: Sequence[ModelEntry]) -> ModelUnknown:
         near = _near(called, listed)
-        similar = f" Similar names: {', '.join(near)}." if near else ""
         return ModelUnknown(
             f"There is no model “{called}”.",
-            f"It is neither the name of a model on this computer nor a GGUF file.{similar}",
+            "It is neither the name of a model on this computer nor a GGUF file. Similar names are: "
+            f"{', '.join(near)}."
+            if near
+            else "It is neither the name of a model on this computer nor a GGUF file.",
             "Choose another model, or add its file.",
             terminal="`hearth models list` shows what is there; `hearth models import FILE` adds a "
             "file.",

@@ -23,8 +23,8 @@ def run(code: str, limit_s: float) -> ProcessResult:
 
 @CROWDS
 def test_work_within_the_limit_comes_to_its_end_on_a_busy_computer() -> None:
-    with crowded():
-        ended = run(WORK.format(1.5), 3.0)
+    with crowded(3):
+        ended = run(WORK.format(1.0), 2.0)
     assert (ended.in_time, ended.out) == (True, b"done\n")
 
 
