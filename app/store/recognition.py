@@ -16,7 +16,7 @@ MARK: Final = ".hearth-data"
 """The name of the file that marks a data folder."""
 
 _OF_THE_SYSTEM: Final = frozenset(
-    {"lost+found", "system volume information", "$recycle.bin", "desktop.ini", "thumbs.db"}
+    {"lost+found", "$recycle.bin", "desktop.ini", "thumbs.db"}
     | {".ds_store", ".trashes", ".fseventsd", ".spotlight-v100", ".localized", ".directory"}
 )
 """Names that systems and file managers put into a folder that is empty for its user; in small

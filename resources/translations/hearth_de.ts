@@ -12578,7 +12578,7 @@
     <message>
       <location filename="../../app/services/setting_checks.py" />
       <source>List it in the settings first, under Engines.</source>
-      <translation>Trage ihn zuerst in den Einstellungen unter „Engines“ ein.</translation>
+      <translation>Trage ihn zuerst in den Einstellungen unter Engines ein.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -12950,11 +12950,6 @@
       <location filename="../../app/store/ollama_chats.py" />
       <source>The database cannot be read: it is damaged.</source>
       <translation>Die Datenbank lässt sich nicht lesen: Sie ist beschädigt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/store/recognition.py" />
-      <source>system volume information</source>
-      <translation type="unfinished" />
     </message>
     <message>
       <location filename="../../app/store/search_index.py" />

@@ -28,20 +28,23 @@ def naming(layers: SettingLayers, called: str) -> Iterator[None]:
                 what,
                 "It was chosen for this chat, and has been removed or renamed since.",
                 "Choose another model for this chat.",
-                terminal=f"Add --model NAME, or use /model NAME in the chat. `hearth models list` shows all.",
+                terminal="Add --model NAME, or use /model NAME in the chat. `hearth models list` "
+                "shows all.",
             ) from error
         if source == "assistant":
             raise ModelUnknown(
                 what,
                 "The assistant names it, and it has been removed or renamed since.",
                 "Choose another model for the assistant, or for this chat.",
-                terminal=f"Change the assistant in the window, or add --model NAME. `hearth models list` shows all.",
+                terminal="Change the assistant in the window, or add --model NAME. "
+                "`hearth models list` shows all.",
             ) from error
         raise ModelUnknown(
             what,
             "The setting “Model” names it, and it has been removed or renamed since.",
             "Choose another model in the settings.",
-            terminal=f"`hearth settings set model starter` chooses the built-in guide. `hearth models list` shows all.",
+            terminal="`hearth settings set model starter` chooses the built-in guide. "
+            "`hearth models list` shows all.",
         ) from error
 
 

@@ -132,8 +132,8 @@ class ModelIndex:
         near = _near(called, listed)
         return ModelUnknown(
             f"There is no model “{called}”.",
-            "It is neither the name of a model on this computer nor a GGUF file. Similar names are: "
-            f"{', '.join(near)}."
+            "It is neither the name of a model on this computer nor a GGUF file. Similar names "
+            f"are: {', '.join(near)}."
             if near
             else "It is neither the name of a model on this computer nor a GGUF file.",
             "Choose another model, or add its file.",
