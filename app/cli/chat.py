@@ -278,7 +278,7 @@ def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False)
         app.library.find(options.model)
     if sys.stdin.isatty():
         return _by_hand(conversation)
-    lines = (line.strip() for line in streams.lines() if line.strip())
+    lines: Iterator[str] = (line.strip() for line in streams.lines() if line.strip())
     if proves:
         first = next(lines, None)
         if first is None:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from app.cli import streams
 from engines.errors import UserError
@@ -95,7 +95,7 @@ def add_commands(
         dest=dest,
         metavar=dest.upper(),
         required=required,
-        parser_class=partial(CommandParser, as_json=parser.as_json),
+        parser_class=cast("type[CommandParser]", partial(CommandParser, as_json=parser.as_json)),
     )
     for it in commands:
         made = below.add_parser(

@@ -107,7 +107,7 @@ def _described(action: argparse.Action, of: str) -> DescribedOption:
             value = metavar
     text = "" if action.help in {None, argparse.SUPPRESS} else str(action.help)
     words = " ".join((text % vars(action) if "%(" in text else text).split())
-    names = _NAMES.get((of, value)) or _NAMES.get((action.dest, value)) or _NAMES.get(("", value))
+    names = next((_NAMES[it, value] for it in (of, action.dest, "") if (it, value) in _NAMES), "")
     return DescribedOption(
         tuple(action.option_strings), words, takes, value, choices, names if takes else ""
     )
