@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.store.folder import DataFolder
 from tests.e2e.conftest import ROOT, Hearth, value
 
 # Opens the window offscreen on one folder after the other, tells the toasts and dialogs in it, and
@@ -94,7 +95,7 @@ CUT_OFF = b'{"offline": tru'
 
 def damage(data_dir: Path, content: bytes | None) -> Path:
     """Make a data folder with such settings; returns their file."""
-    data_dir.mkdir()
+    DataFolder(data_dir).prepare()
     path = data_dir / "settings.json"
     if content is None:
         path.mkdir()
