@@ -334,3 +334,25 @@ def test_a_data_folder_may_be_a_link_to_one(tmp_path: Path) -> None:
     with pytest.raises(NotADataFolder):
         DataFolder(tmp_path / "other").prepare()
     assert seen(tmp_path / "theirs") == before
+
+
+def test_nothing_behind_a_link_is_tidied_away(tmp_path: Path) -> None:
+    from app.hub.remote_header import forget_headers
+    from app.store.documents import FileCopies
+    from engines.vllm.provision.home import EngineHome
+
+    outside = tmp_path / "outside"
+    write(outside, "headers/mine/old/file", "vllm/versions/mine/file", "vllm/work/file", "a/notes")
+    root = tmp_path / "data"
+    (root / "engines").mkdir(parents=True)
+    (root / "headers").symlink_to(outside / "headers")
+    (root / "engines" / "vllm").symlink_to(outside / "vllm")
+    (root / "attachments").symlink_to(outside / "a")
+    before = seen(outside)
+    forget_headers(root / "headers", -3600.0)
+    FileCopies(root / "attachments").remove_unused(set())
+    home = EngineHome(root / "engines" / "vllm")
+    home.tidy()
+    home.forget_work()
+    home.remove()
+    assert seen(outside) == before
