@@ -65,6 +65,7 @@ class OpenStores:
 
 def open_database(folder: DataFolder) -> Database:
     """Open the database. Raises AppError; DatabaseDamaged names a copy that can be put back."""
+    folder.require_own()
     snapshots = Snapshots(folder.snapshots, folder.database)
     try:
         snapshots.require_chats(folder.search)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app import __version__
+from app.core.errors import NotADataFolder
 from app.store.folder import DataFolder
 from engines.errors import UserError, is_out_of_memory, out_of_memory
 from engines.private import private
@@ -107,11 +108,12 @@ def save_report(error: BaseException, folder: DataFolder) -> Path:
     """
     text = describe(error)
     try:
+        folder.require_own()
         folder.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = _written(text, folder.logs)
         for old in sorted(folder.logs.glob("report-*.txt"))[:-_KEPT_REPORTS]:
             old.unlink()
-    except OSError:
+    except (OSError, NotADataFolder):
         path = _written(text, None)
     return path
 

@@ -7,7 +7,6 @@ does without.
 from __future__ import annotations
 
 import gc
-from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
@@ -15,7 +14,7 @@ from app import APP_ID, __version__
 from app.core.errors import AlreadyOpen
 from app.core.launch_request import LaunchRequest
 from app.core.settings.fields import Settings
-from app.store.folder import DataFolder
+from app.store.folder import DataFolder, explained
 from app.ui.window.single_instance import pass_on
 from engines.errors import UserError
 
@@ -61,9 +60,16 @@ def _open(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
         opened.database.close()
 
 
-def passed_on(folder: Path, wish: LaunchRequest) -> bool:
-    """Ask a window that is open for this data folder to do what is wanted, if there is one."""
-    return wish != LaunchRequest() and pass_on(folder, wish)
+def passed_on(folder: DataFolder, wish: LaunchRequest) -> bool:
+    """Ask a window that is open for this data folder to do what is wanted, if there is one.
+
+    Raises NotADataFolder.
+    """
+    if wish == LaunchRequest():
+        return False
+    with explained(folder.root):
+        folder.require_own()
+    return pass_on(folder.root, wish)
 
 
 def _application() -> QApplication:

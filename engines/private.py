@@ -105,11 +105,15 @@ def exposed(path: Path) -> bool:
 def close_to_others(path: Path) -> bool:
     """Make a file or folder private; returns whether nobody else may read it now.
 
-    Links are left alone, and so is a folder that all accounts share, as that for temporary files.
+    Links are left alone, and so are a file with a further name, which may be another program's,
+    and a folder that all accounts share, as that for temporary files.
     """
     try:
         found = path.lstat()
-        if exposed(path) and found.st_uid == os.geteuid() and not found.st_mode & stat.S_ISVTX:
+        shared = found.st_mode & stat.S_ISVTX or (
+            stat.S_ISREG(found.st_mode) and found.st_nlink > 1
+        )
+        if exposed(path) and found.st_uid == os.geteuid() and not shared:
             path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
         return not exposed(path)
     except FileNotFoundError:
@@ -119,8 +123,10 @@ def close_to_others(path: Path) -> bool:
 
 
 def below(folder: Path) -> Iterator[Path]:
-    """Everything in a folder and the folders in it, each before what it holds; no link is
-    followed. What cannot be listed holds nothing."""
+    """Yield everything in a folder and the folders in it, each before its contents.
+
+    No link is followed. A folder that cannot be listed counts as empty.
+    """
     try:
         entries = list(os.scandir(folder))
     except OSError:

@@ -240,7 +240,7 @@ def chat_or_prove(app: App, _: argparse.Namespace, out: Output) -> int:
     """
     if not sys.stdin.isatty() and _is_silent(sys.stdin):
         return answer_built_in(app, out)
-    return chat(app, AnswerOptions(), out)
+    return chat(app, AnswerOptions(), out, proves=True)
 
 
 def _is_silent(stream: TextIO) -> bool:
@@ -265,23 +265,28 @@ def chat_as_asked(app: App, args: argparse.Namespace, out: Output) -> int:
     return chat(app, options, out)
 
 
-def chat(app: App, options: AnswerOptions, out: Output) -> int:
+def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False) -> int:
     """Read questions and commands until the end; returns the exit status.
 
+    proves: answer one built-in question where standard input ends at once.
+
     What is piped in is answered line by line, as it comes; after one that failed it goes on, and
-    the status is 1. Where standard input ends at once, one built-in question is answered.
+    the status is 1.
     """
     conversation = Conversation(app, out, options.model, options=options)
     if options.model is not None:
         app.library.find(options.model)
     if sys.stdin.isatty():
         return _by_hand(conversation)
-    lines = (line.strip() for line in streams.lines() if line.strip())
-    first = next(lines, None)
-    if first is None:
-        return answer_built_in(app, out)
-    status = 0
-    for line in chain([first], lines):
+    lines: Iterator[str] = (line.strip() for line in streams.lines() if line.strip())
+    if proves:
+        first = next(lines, None)
+        if first is None:
+            return answer_built_in(app, out)
+        lines = chain([first], lines)
+    status, asked = 0, False
+    for line in lines:
+        asked = True
         out.note(f"> {line}")
         try:
             conversation.say(line)
@@ -292,6 +297,8 @@ def chat(app: App, options: AnswerOptions, out: Output) -> int:
         except UserError as error:
             out.error(error)
             status = 1
+    if not asked:
+        out.note("Standard input ended before anything was asked.")
     return status
 
 

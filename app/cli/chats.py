@@ -32,7 +32,10 @@ _EVERY = -1
 def _list(app: App, args: argparse.Namespace, out: Output) -> int:
     place = {"archive": ARCHIVE, "trash": TRASH}.get(args.place)
     found = app.chats.chats() if place is None else app.chat_lists.page(place, 0, _EVERY)
-    out.value([asdict(chat) for chat in found], lambda: table([_row(chat) for chat in found]))
+    out.value(
+        [asdict(chat) for chat in found],
+        lambda: table([_row(chat) for chat in found]) or "There are no chats here yet.",
+    )
     return 0
 
 
@@ -44,7 +47,10 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     hits = app.search.find(" ".join(args.what), args.limit)
     out.value(
         _by_chat(hits),
-        lambda: table([(*_row(hit.chat), hit.snippet if hit.message_id else "") for hit in hits]),
+        lambda: (
+            table([(*_row(hit.chat), hit.snippet if hit.message_id else "") for hit in hits])
+            or "Nothing was found."
+        ),
     )
     return 0
 
@@ -100,7 +106,10 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
         copies = snapshots.list()
         out.value(
             [asdict(copy) for copy in copies],
-            lambda: table([(it.path.name, _when(it.made), size(it.size)) for it in copies]),
+            lambda: (
+                table([(it.path.name, _when(it.made), size(it.size)) for it in copies])
+                or "There are no copies yet."
+            ),
         )
         return 0
     folder.prepare()

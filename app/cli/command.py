@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from app.cli import streams
 from engines.errors import UserError
@@ -28,15 +29,27 @@ class CommandParser(argparse.ArgumentParser):
     """A parser that raises Usage where argparse would end the process.
 
     Its help has to reach somebody: some versions of argparse say nothing where it cannot be
-    written, and others leave the system's error to whoever called.
+    written, and others leave the system's error to whoever called. as_json: it is one JSON value.
     """
+
+    def __init__(self, *args: Any, as_json: bool = False, **options: Any) -> None:
+        self.as_json = as_json
+        super().__init__(*args, **options)
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         """Write the help. Raises NoOutput, or BrokenPipeError where its reader has gone."""
-        if file is None:
-            streams.say(self.format_help(), end="")
-        else:
+        if file is not None:
             super().print_help(file)
+        elif self.as_json:
+            self.say_json({"command": self.prog, "help": self.format_help()})
+        else:
+            streams.say(self.format_help(), end="")
+
+    def say_json(self, value: object) -> None:
+        """Write a JSON value. Raises NoOutput or BrokenPipeError."""
+        from app.cli.output import Output
+
+        Output(as_json=True).value(value, str)
 
     def error(self, message: str) -> NoReturn:
         raise WrongUsage(
@@ -79,7 +92,10 @@ def add_commands(
 ) -> None:
     """Add commands below a parser. anywhere: the options that all of them have."""
     below = parser.add_subparsers(
-        dest=dest, metavar=dest.upper(), required=required, parser_class=CommandParser
+        dest=dest,
+        metavar=dest.upper(),
+        required=required,
+        parser_class=cast("type[CommandParser]", partial(CommandParser, as_json=parser.as_json)),
     )
     for it in commands:
         made = below.add_parser(

@@ -1,32 +1,73 @@
 """`hearth completion`: scripts that complete its command lines, and the manual's page.
 
-They are made of the parser each time, so they know what this Hearth knows. None of them starts
-Hearth while somebody types.
+They are made of the parser each time, so they know what this Hearth knows. Only where the name of
+something of the user's is to come, such as a model, do they ask `hearth completion --names`.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from app.cli import streams
-from app.cli.command import Command
+from app.cli.command import Command, WrongUsage
 from app.cli.described import DescribedCommand, DescribedOption, described
 from app.cli.manual import manual
+from app.core.settings.fields import fields
+from app.services.guides import Guides
+from app.wiring.shipped import GUIDES
+from engines.text import on_one_line
 
 if TYPE_CHECKING:
     from app.cli.output import Output
     from app.store.folder import DataFolder
+    from app.wiring.app import App
+
+_ASK = "completion --names"
 
 
-def print_completion(_: DataFolder, args: argparse.Namespace, __: Output) -> int:
-    """Print the script for a shell, or the page."""
+def print_completion(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
+    """Print the script for a shell, the page, or names for a script."""
+    if args.names is not None:
+        names = list(_names(folder, args.names))
+        out.value(names, lambda: "\n".join(names))
+        return 0
+    if args.shell is None:
+        raise WrongUsage(
+            "Hearth did not understand that command.",
+            "No shell is named.",
+            f"Name one of: {', '.join(WRITERS)}.",
+        )
     from app.cli.parser import build_parser
 
-    program = described(build_parser())
-    streams.say("\n".join(WRITERS[args.shell](program)))
+    script = "\n".join(WRITERS[args.shell](described(build_parser())))
+    if out.as_json:
+        out.value({"shell": args.shell, "script": script}, str)
+    else:
+        streams.say(script)
     return 0
+
+
+def _names(folder: DataFolder, kind: str) -> Iterator[str]:
+    """Yield the names that a shell offers, without those that one cannot type."""
+    from app.wiring.app import open_app
+
+    with closing(open_app(folder, offline=True)) as app:
+        for name in dict.fromkeys(NAMED[kind](app)):
+            if name and name == on_one_line(name):
+                yield name
+
+
+NAMED: Mapping[str, Callable[[App], Iterable[str]]] = {
+    "models": lambda app: (it.id for it in app.library.entries()),
+    "collections": lambda app: (it.name for it in app.knowledge.collections()),
+    "assistants": lambda app: (it.name for it in app.assistants.assistants()),
+    "servers": lambda app: (it.name for it in app.servers.list()),
+    "clients": lambda app: (it.name for it in app.api_keys.clients()),
+}
+"""The kinds of things whose names differ from computer to computer."""
 
 
 def bash(program: DescribedCommand) -> Iterator[str]:
@@ -34,7 +75,7 @@ def bash(program: DescribedCommand) -> Iterator[str]:
     yield "# Completes the command lines of hearth in bash."
     yield "_hearth() {"
     yield "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}"
-    yield "    local place= known= files= i"
+    yield "    local place= known= files= names= name i"
     yield "    for ((i = 1; i < COMP_CWORD; i++)); do"
     yield '        case "$place ${COMP_WORDS[i]}" in'
     yield f'            {_places(program)}) place+=" ${{COMP_WORDS[i]}}" ;;'
@@ -47,6 +88,8 @@ def bash(program: DescribedCommand) -> Iterator[str]:
                 found = 'compopt -o filenames; COMPREPLY=($(compgen -d -- "$current"))'
             case "file":
                 found = 'compopt -o filenames; COMPREPLY=($(compgen -f -- "$current"))'
+            case _ if option.names in NAMED:
+                found = f"_hearth_names {option.names}"
             case _:
                 words = " ".join(option.choices)
                 found = f'COMPREPLY=($(compgen -W {_quoted(words)} -- "$current"))'
@@ -56,13 +99,23 @@ def bash(program: DescribedCommand) -> Iterator[str]:
     for command in program.walk():
         words = " ".join(name for name, _ in _words(command))
         files = " files=1" if command.takes_files else ""
-        yield f"        {_quoted(_place(command))}) known={_quoted(words)}{files} ;;"
+        names = f" names={kind}" if (kind := _kind(command)) else ""
+        yield f"        {_quoted(_place(command))}) known={_quoted(words)}{files}{names} ;;"
     yield "    esac"
     yield '    COMPREPLY=($(compgen -W "$known" -- "$current"))'
     yield "    if [[ -n $files && $current != -* ]]; then"
     yield "        compopt -o filenames"
     yield '        COMPREPLY+=($(compgen -f -- "$current"))'
     yield "    fi"
+    yield '    [[ -n $names && $current != -* ]] && _hearth_names "$names"'
+    yield "    return 0"
+    yield "}"
+    # Not by `compgen -W`, which would carry out what stands in a name.
+    yield "_hearth_names() {"
+    yield "    local name"
+    yield "    while IFS= read -r name; do"
+    yield '        [[ $name == "$current"* ]] && COMPREPLY+=("$(printf %q "$name")")'
+    yield f'    done < <("${{COMP_WORDS[0]}}" {_ASK} "$1" 2>/dev/null)'
     yield "}"
     yield "complete -F _hearth hearth"
 
@@ -72,7 +125,7 @@ def zsh(program: DescribedCommand) -> Iterator[str]:
     yield "#compdef hearth"
     yield "# Completes the command lines of hearth in zsh."
     yield "_hearth() {"
-    yield "    local place= files="
+    yield "    local place= files= of="
     yield "    local -a names options"
     yield "    local -i i"
     yield "    for ((i = 2; i < CURRENT; i++)); do"
@@ -87,6 +140,8 @@ def zsh(program: DescribedCommand) -> Iterator[str]:
                 found = "_files -/"
             case "file":
                 found = "_files"
+            case _ if option.names in NAMED:
+                found = _zsh_names(option.names)
             case _ if option.choices:
                 found = f"compadd -- {' '.join(map(_quoted, option.choices))}"
             case _:
@@ -103,10 +158,11 @@ def zsh(program: DescribedCommand) -> Iterator[str]:
                 if word.startswith("-") is wanted
             ]
             yield f"            {name}=({' '.join(shown)})"
-        yield f"            files={'1' if command.takes_files else ''} ;;"
+        yield f"            files={'1' if command.takes_files else ''} of={_kind(command)} ;;"
     yield "    esac"
     yield "    (( $#names )) && _describe -t commands command names"
     yield "    [[ -n $files ]] && _files"
+    yield f"    [[ -n $of && ${{words[CURRENT]}} != -* ]] && {_zsh_names('$of')}"
     yield "    [[ ${words[CURRENT]} == -* ]] && _describe -o -t options option options"
     yield "    return 0"
     yield "}"
@@ -135,6 +191,10 @@ def fish(program: DescribedCommand) -> Iterator[str]:
         for argument in command.arguments:
             if argument.choices:
                 yield f"{here} -a {_quoted(' '.join(argument.choices))}"
+            if fixed := _fixed(argument):
+                yield f"{here} -a {_quoted(' '.join(fixed))}"
+        if kind := _kind(command):
+            yield f"{here} -a {_fish_names(kind)}"
         if command.takes_files:
             yield f"{here} -F"
         for option in command.options:
@@ -142,6 +202,8 @@ def fish(program: DescribedCommand) -> Iterator[str]:
                 f"-l {it[2:]}" if it.startswith("--") else f"-s {it[1:]}" for it in option.flags
             )
             choices = f" -a {_quoted(' '.join(option.choices))}" if option.choices else ""
+            if option.names in NAMED:
+                choices = f" -a {_fish_names(option.names)}"
             follows = {"": "", "word": " -x"}.get(option.takes, " -r -F")
             yield f"{here} {names}{follows}{choices} -d {_quoted(option.text)}"
 
@@ -154,12 +216,40 @@ WRITERS: Mapping[str, Callable[[DescribedCommand], Iterable[str]]] = {
 }
 """What can be written, by name."""
 
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", nargs="?", choices=tuple(WRITERS), help="the shell, or man")
+    parser.add_argument(
+        "--names", choices=tuple(NAMED), help="print names that a script offers, a line each"
+    )
+
+
 COMMAND = Command(
     "completion",
     "print the completion script of a shell, or the manual's page",
     run_closed=print_completion,
-    declare=lambda parser: parser.add_argument("shell", choices=tuple(WRITERS)),
+    declare=_declare,
 )
+
+
+def _kind(command: DescribedCommand) -> str:
+    """Return the kind of names that an argument of a command takes, "" for none."""
+    return next((it.names for it in command.arguments if it.names in NAMED), "")
+
+
+def _fixed(option: DescribedOption) -> tuple[str, ...]:
+    """Return the names that are the same wherever this Hearth runs."""
+    if option.names == "settings":
+        return tuple(fields())
+    return tuple(it.topic for it in Guides(GUIDES).all) if option.names == "guides" else ()
+
+
+def _zsh_names(kind: str) -> str:
+    return f'compadd -- ${{(f)"$(${{words[1]}} {_ASK} {kind} 2>/dev/null)"}}'
+
+
+def _fish_names(kind: str) -> str:
+    return f"'(hearth {_ASK} {kind} 2>/dev/null)'"
 
 
 def _place(command: DescribedCommand) -> str:
@@ -176,7 +266,7 @@ def _words(command: DescribedCommand) -> Iterator[tuple[str, str]]:
     for it in command.below:
         yield it.words[-1], it.text
     for argument in command.arguments:
-        for choice in argument.choices:
+        for choice in (*argument.choices, *_fixed(argument)):
             yield choice, argument.text
     for option in command.options:
         for flag in option.flags:

@@ -93,7 +93,10 @@ def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
 def _list(app: App, _args: argparse.Namespace, out: Output) -> int:
     states = [app.knowledge.state(it.id) for it in app.knowledge.collections()]
     rows = [(it.collection.name, _summary(it)) for it in states]
-    out.value([_state(it) for it in states], lambda: table(rows))
+    out.value(
+        [_state(it) for it in states],
+        lambda: table(rows) or "No collections yet; `hearth docs add COLLECTION PATH` makes one.",
+    )
     return 0
 
 
@@ -106,7 +109,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
         *(f"{trouble.path}: {trouble.why}" for trouble in state.troubles),
         "",
         table([(it.name, size(it.size), f"{it.state}. {it.why}" if it.why else it.state)
-               for it in files]),
+               for it in files]) or "There are no files in it yet.",
     ]  # fmt: skip
     out.value({**_state(state), "files": [_file(it) for it in files]}, lambda: "\n".join(lines))
     return 0
@@ -126,9 +129,12 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
         out.note(f"Not all files are read yet. `hearth docs add {collection.name}` goes on.")
     out.value(
         [passage_value(it) for it in found],
-        lambda: "\n\n".join(
-            f"{it.file}, {location_words(it.place)} ({' and '.join(it.by)})\n{it.text.strip()}"
-            for it in found
+        lambda: (
+            "\n\n".join(
+                f"{it.file}, {location_words(it.place)} ({' and '.join(it.by)})\n{it.text.strip()}"
+                for it in found
+            )
+            or "Nothing was found."
         ),
     )
     return 0

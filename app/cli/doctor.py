@@ -15,6 +15,7 @@ from app import __version__
 from app.cli.command import Command
 from app.cli.display import has_display
 from app.cli.output import Output, size
+from app.core.errors import NotADataFolder
 from app.opening import open_database
 from app.reports import explained
 from app.store.folder import DataFolder
@@ -68,6 +69,8 @@ def doctor(folder: DataFolder, out: Output) -> int:
         _memory,
         _window,
     )
+    if _is_foreign(folder):
+        checks = (_python, _data_folder, _starter, _memory, _window)
     findings = [_safely(check, folder) for check in checks]
 
     def human() -> str:
@@ -80,6 +83,17 @@ def doctor(folder: DataFolder, out: Output) -> int:
 
     out.value([asdict(found) for found in findings], human)
     return 1 if any(found.state == "failed" for found in findings) else 0
+
+
+def _is_foreign(folder: DataFolder) -> bool:
+    """Tell whether the folder holds files of others, so that nothing in it is looked at."""
+    try:
+        folder.require_own()
+    except NotADataFolder:
+        return True
+    except OSError:
+        return False  # the checks say what is wrong with it
+    return False
 
 
 def _safely(check: Callable[[DataFolder], CheckResult], folder: DataFolder) -> CheckResult:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from app.cli.agreeing import agreed
 from app.cli.command import Command
 from app.cli.interrupt import interruptible
-from app.cli.output import Output, size, table
+from app.cli.output import Output, is_dumb, size, table
 from app.core.engines.installation import Check, Step
 from app.core.errors import AppError, EngineHindered
 from engines.vllm.provision.lock import LockName
@@ -142,7 +142,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
         out.rewrite(f"{step.phase:8} [{bar:.<{_BAR}}] {step.share:4.0%}  {step.words[:60]}")
         if step.phase != said:
             said = step.phase
-            if not sys.stderr.isatty():
+            if not sys.stderr.isatty() or is_dumb():
                 out.note(f"{step.phase}: {step.words}")
 
     try:

@@ -38,9 +38,8 @@ def search_models(app: App, args: argparse.Namespace, out: Output) -> int:
         limit=args.limit,
     )
     found = app.hub.search(query)
-    if not found:
-        out.note("Nothing was found. Fewer words or filters find more.")
-    out.value([_listed(it) for it in found], lambda: table([_row(it) for it in found]))
+    none = "Nothing was found. Fewer words or filters find more."
+    out.value([_listed(it) for it in found], lambda: table([_row(it) for it in found]) or none)
     return 0
 
 

@@ -94,7 +94,7 @@ def _in_window(
         with ending_at_once():
             from app import window
 
-            if window.passed_on(folder.root, wish):
+            if window.passed_on(folder, wish):
                 gc.enable()
                 return 0
             trial = DisplayTrial()
@@ -148,7 +148,7 @@ def _window_alone(words: Sequence[str]) -> _Alone | None:
         word = rest.pop(0)
         if word == "--offline":
             offline = True
-        elif word == "--data-dir" and rest and not rest[0].startswith("-"):
+        elif word == "--data-dir" and rest and rest[0].strip() and rest[0][0] != "-":
             data_dir = Path(rest.pop(0))
         else:
             return None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.cli.command import Command
 from app.cli.output import Output, size, table
+from app.core.errors import SettingsInvalid
 from app.core.settings.fields import fields, section_of
 from app.services.engines.device_trials import DeviceState
 from app.services.setting_checks import require_usable
@@ -84,6 +87,8 @@ def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
             args.what,
             getattr(settings, args.what),
             lambda: [it.name for it in _devices(app)[0]],
+            partial(_require_model, app, args.what),
+            settings,
         )
         app.settings.write(settings)
     values = settings.values()
@@ -104,6 +109,33 @@ def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
     value = getattr(settings.changed(args.what, values.get(args.what)), args.what)
     out.value({"name": args.what, "value": value}, lambda: cell(value))
     return 0
+
+
+def change_settings(app: App, values: Mapping[str, object]) -> Mapping[str, object]:
+    """Change several settings in one step; returns them."""
+    settings = app.settings.read()
+    for name, value in values.items():
+        settings = settings.changed(name, value)
+    if values:
+        app.settings.write(settings)
+    return values
+
+
+def _require_model(app: App, setting: str, called: str) -> None:
+    """Refuse a model that is not here, or cannot do what the setting is for.
+
+    Raises ModelUnknown, ModelAmbiguous, SettingsInvalid or EngineError.
+    """
+    entry = app.library.find(called)
+    if entry.on_server:
+        return
+    can = app.library.facts(entry).can or ()  # so its file can be read
+    if setting == "embedding_model" and "embeds" not in can:
+        raise SettingsInvalid(
+            f"“{entry.name}” is not an embedding model.",
+            "It writes answers and turns no texts into vectors.",
+            "Choose an embedding model, or leave the value empty for the best one here.",
+        )
 
 
 def cell(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -94,3 +95,11 @@ def drafter_rows(app: App) -> list[tuple[str, ...]]:
 def added_in_words(entry: ModelEntry, targets: list[str]) -> str:
     added = f"Added {entry.name} as {entry.id}"
     return f"{added}; it guesses ahead for {', '.join(targets)}." if targets else f"{added}."
+
+
+def reset_in_words(settings: Mapping[str, object]) -> list[str]:
+    """Say which settings named something that was removed, and what they are now."""
+    return [
+        f"The setting {name} named it, and is {value or 'empty'} now."
+        for name, value in settings.items()
+    ]

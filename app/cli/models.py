@@ -10,12 +10,21 @@ from app.cli.command import Command, WrongUsage
 from app.cli.edit import EDIT
 from app.cli.fit import FIT
 from app.cli.hub import SEARCH, show_repository
-from app.cli.manage import cell
-from app.cli.model_rows import added_in_words, described, drafter_rows, listed, model_row, shown
+from app.cli.manage import cell, change_settings
+from app.cli.model_rows import (
+    added_in_words,
+    described,
+    drafter_rows,
+    listed,
+    model_row,
+    reset_in_words,
+    shown,
+)
 from app.cli.output import Output, size, table
 from app.cli.pull import PULL
 from app.core.errors import ModelUnknown
 from app.core.models.hub_names import is_hub_name
+from app.core.settings.fields import Settings
 from app.core.settings.models import checked, effective
 from app.services.models.details import details
 from engines.cancel import CancelToken
@@ -91,8 +100,17 @@ def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
+def _settings_naming(app: App, called: str) -> tuple[str, ...]:
+    """Return the names of the settings that name a model."""
+    entry = app.library.find(called)
+    return app.library.settings_naming(app.settings.read(), lambda it: it.id == entry.id)
+
+
 def _rename(app: App, args: argparse.Namespace, out: Output) -> int:
+    naming = _settings_naming(app, args.what)
     entry = app.manager.rename(args.what, args.name)
+    # A setting may hold the name that the model had until now.
+    change_settings(app, dict.fromkeys(naming, entry.id))
     out.value(
         {"id": entry.id, "name": entry.name}, lambda: f"{entry.id} is now called {entry.name}."
     )
@@ -135,13 +153,19 @@ def _print_settings(values: Any, out: Output) -> int:
 
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    naming = _settings_naming(app, args.what)
     gone = app.manager.delete(args.what, with_file=args.file)
+    settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
     value = {"removed": gone.entry.id, "files": gone.files, "frees_bytes": gone.frees}
+    value["settings"] = settings
 
     def human() -> str:
-        if not gone.files:
-            return f"{gone.entry.id} is off the list; {gone.entry.path} stays."
-        return f"{gone.entry.id} is in the trash; emptying the trash frees {size(gone.frees)}."
+        said = [f"{gone.entry.id} is off the list; {gone.entry.path} stays."]
+        if gone.files:
+            said = [
+                f"{gone.entry.id} is in the trash; emptying the trash frees {size(gone.frees)}."
+            ]
+        return "\n".join((*said, *reset_in_words(settings)))
 
     out.value(value, human)
     return 0

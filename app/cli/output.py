@@ -34,7 +34,7 @@ class Output:
             sys.stdout is not None
             and sys.stdout.isatty()
             and os.name != "nt"
-            and os.environ.get("TERM") != "dumb"
+            and not is_dumb()
             and not os.environ.get("NO_COLOR")
         )
 
@@ -83,11 +83,16 @@ class Output:
         self.rewrite(f"{doing or 'Loading the model'}: {share:4.0%}" if share < 1 else "")
 
     def rewrite(self, line: str) -> None:
-        """Print a line in place of the last such line, on a terminal only."""
-        if self.quiet or self.as_json or not sys.stderr.isatty():
+        """Print a line in place of the last such line, on a terminal that can do so."""
+        if self.quiet or self.as_json or not sys.stderr.isatty() or is_dumb():
             return
         if isinstance(sys.stderr, Complaints):
             sys.stderr.rewrite(on_one_line(line))
+
+
+def is_dumb() -> bool:
+    """Tell whether the terminal takes no orders, as that of an editor or a log."""
+    return os.environ.get("TERM") == "dumb"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -54,7 +54,7 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     anywhere = CommandParser(add_help=False, argument_default=argparse.SUPPRESS)
     anywhere.add_argument(
         "--data-dir",
-        type=Path,
+        type=_folder,
         metavar="DIR",
         help="where settings, chats, models and logs live; by default $HEARTH_DATA_DIR, or the "
         "system's place for a user's data",
@@ -68,7 +68,10 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     anywhere.add_argument("--quiet", action="store_true", help="no progress, no notes")
 
     parser = CommandParser(
-        prog="hearth", description="Private AI chat on your own computer.", parents=[anywhere]
+        prog="hearth",
+        description="Private AI chat on your own computer.",
+        parents=[anywhere],
+        as_json="--json" in (words or ()),
     )
     parser.set_defaults(run=None, run_closed=None)
     parser.add_argument(
@@ -87,11 +90,20 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
     return parser
 
 
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("no folder is named")
+    return Path(text)
+
+
 class _Version(argparse.Action):
     """Tells the version; what cannot be written is said, as by `CommandParser.print_help`."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        streams.say(f"hearth {__version__}")
+        if isinstance(parser, CommandParser) and parser.as_json:
+            parser.say_json({"version": __version__})
+        else:
+            streams.say(f"hearth {__version__}")
         parser.exit()
 
 

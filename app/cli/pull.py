@@ -53,7 +53,10 @@ def downloads(app: App, args: argparse.Namespace, out: Output) -> int:
     queue = app.downloads
     if args.verb == "list":
         found = queue.downloads()
-        out.value([_value(it) for it in found], lambda: table([_row(it) for it in found]))
+        out.value(
+            [_value(it) for it in found],
+            lambda: table([_row(it) for it in found]) or "There are no downloads.",
+        )
         return 0
     if args.verb == "resume":
         _set_pace(queue, None)

@@ -10,10 +10,13 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from app.cli.command import Command
+from app.cli.manage import change_settings
+from app.cli.model_rows import reset_in_words
 from app.cli.output import Output, table
 from app.cli.streams import read_line
 from app.core.home import from_home
 from app.core.network.servers import ServerInfo, ServerProfile, key_variable, short_name
+from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
 
 if TYPE_CHECKING:
@@ -49,8 +52,13 @@ def manage_servers(app: App, args: argparse.Namespace, out: Output) -> int:
         out.value(_described(profile, info), lambda: f"{profile.name}: {found_line(info)}")
     else:
         profile = servers.find(args.what)
+        naming = app.library.settings_naming(
+            app.settings.read(), lambda it: it.server == profile.id
+        )
         servers.remove(profile.id)
-        out.value({"removed": profile.name}, lambda: f"Removed “{profile.name}”.")
+        settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
+        said = (f"Removed “{profile.name}”.", *reset_in_words(settings))
+        out.value({"removed": profile.name, "settings": settings}, lambda: "\n".join(said))
     return 0
 
 

@@ -8,17 +8,26 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Final, Literal, TextIO
 
 from app.core.errors import FileNotText
 from engines.errors import UserError
 from engines.text import harmless
+
+MOST_CHARACTERS: Final = 10_000_000
+"""The longest text that is read at once, as of attached files: some 2.5 million tokens."""
 
 
 class NoInput(UserError):
     """Standard input cannot be read."""
 
     code = "no_input"
+
+
+class InputTooLong(UserError):
+    """Standard input, or a file that was named, has more text than any model can take."""
+
+    code = "input_too_long"
 
 
 class NoOutput(UserError):
@@ -134,25 +143,41 @@ def say(text: str, end: str = "\n") -> None:
 
 
 def read() -> str:
-    """Read all of standard input. Raises NoInput."""
+    """Read all of standard input. Raises NoInput or InputTooLong."""
     with _explained():
-        return sys.stdin.read()
+        return _bounded(sys.stdin.read(MOST_CHARACTERS + 1), "Standard input")
 
 
 def lines() -> Iterator[str]:
-    """Yield the lines of standard input as they come, without their ends. Raises NoInput."""
-    while True:
-        with _explained():
-            line = sys.stdin.readline()
-        if not line:
-            return
+    """Yield the lines of standard input as they come, without their ends.
+
+    Raises NoInput or InputTooLong.
+    """
+    while line := _line():
         yield line.rstrip("\r\n")
 
 
 def read_line() -> str:
-    """Read the next line of standard input, without its end; "" at the end. Raises NoInput."""
+    """Read the next line of standard input, without its end; "" at the end.
+
+    Raises NoInput or InputTooLong.
+    """
+    return _line().rstrip("\r\n")
+
+
+def _line() -> str:
     with _explained():
-        return sys.stdin.readline().rstrip("\r\n")
+        return _bounded(sys.stdin.readline(MOST_CHARACTERS + 1), "A line of standard input")
+
+
+def _bounded(text: str, what: str) -> str:
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    raise InputTooLong(
+        f"{what} is too long.",
+        f"It has more than {MOST_CHARACTERS:,} characters, and no model can see that much at once.",
+        "Send a part of it; `hearth docs add` makes large files known piece by piece.",
+    )
 
 
 @contextmanager
@@ -168,9 +193,10 @@ def _explained() -> Iterator[None]:
 
 
 def read_file(path: Path) -> str:
-    """Read a text file that the user has named. Raises FileNotText."""
+    """Read a text file that the user has named. Raises FileNotText or InputTooLong."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            return _bounded(file.read(MOST_CHARACTERS + 1), str(path))
     except (OSError, UnicodeDecodeError) as error:
         why = "It is not UTF-8 text."
         if isinstance(error, OSError):

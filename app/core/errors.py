@@ -24,6 +24,12 @@ class DataFolderReadOnly(NothingKept):
     code = "data_folder_read_only"
 
 
+class NotADataFolder(AppError):
+    """The data folder that was chosen holds files of others, and none of Hearth's."""
+
+    code = "not_a_data_folder"
+
+
 class DiskFull(NothingKept):
     code = "disk_full"
 

@@ -49,13 +49,20 @@ def fetch_headers(read: Read, files: Sequence[RepoFile], folder: Path) -> Path:
 
 
 def forget_headers(folder: Path, older_than_s: float) -> None:
-    """Remove the repositories' headers that were fetched longer ago than that, in seconds."""
+    """Remove the repositories' headers that were fetched longer ago than that, in seconds.
+
+    What lies behind a link is not Hearth's to remove.
+    """
+    if folder.is_symlink():
+        return
     oldest = time.time() - older_than_s
-    for commit in folder.glob("*/*"):
-        with suppress(OSError):  # what cannot be removed now is tried at the next start
-            if commit.stat().st_mtime < oldest:
-                shutil.rmtree(commit, ignore_errors=True)
     for repository in folder.glob("*"):
+        if repository.is_symlink():
+            continue
+        for commit in repository.glob("*"):
+            with suppress(OSError):  # what cannot be removed now is tried at the next start
+                if commit.stat().st_mtime < oldest:
+                    shutil.rmtree(commit, ignore_errors=True)
         with suppress(OSError):  # it still holds a commit
             repository.rmdir()
 

@@ -71,7 +71,7 @@ def _address(error: Exception, _host: str) -> AddressInvalid:
     return AddressInvalid(
         "Hearth was given an address that it cannot connect to.",
         f"{str(error).rstrip('.')}.",
-        "Check HF_ENDPOINT in the environment and the proxy in the system’s settings.",
+        "Check the address that was given, and the proxy in the system’s settings.",
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from app.core.errors import CollectorRefused, MetricsRefused, NoConnection
+from app.core.errors import AddressInvalid, CollectorRefused, MetricsRefused, NoConnection
+from app.net.endpoint import is_http
 from app.net.explained import explained
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ def read_metrics(gate: Gate, address: str, token: Secret | None) -> str:
     """
     import httpx2
 
+    if not is_http(address):
+        raise AddressInvalid(
+            f"“{address}” is not the address of a server.",
+            "It needs http:// or https:// and a host.",
+            "Write it like: http://127.0.0.1:8117.",
+        )
     purpose: Purpose = "look at a server"
     headers = {"Authorization": f"Bearer {token.reveal()}"} if token is not None else {}
     try:

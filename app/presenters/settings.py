@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 
 from app.core.settings.fields import Settings
 from app.store.settings_file import SettingsFile
+
+if TYPE_CHECKING:
+    from app.services.setting_checks import RequireModel
 
 
 class SettingsService(QObject):
@@ -21,22 +26,27 @@ class SettingsService(QObject):
         self._file = file
         found = file.find()
         self._current, self.faults = found.settings, found.faults
+        self._require_model: RequireModel = lambda _: None
 
     @property
     def current(self) -> Settings:
         return self._current
 
+    def know_models(self, require_model: RequireModel) -> None:
+        """Refuse names of models that are not here from now on, without looking for any."""
+        self._require_model = require_model
+
     def set(self, name: str, value: object) -> None:
         """Change a setting.
 
-        Raises NoSuchSetting, SettingsInvalid, DataFolderReadOnly or DiskFull.
+        Raises NoSuchSetting, ModelUnknown, SettingsInvalid, DataFolderReadOnly or DiskFull.
         """
         changed = self._current.changed(name, value)
         if changed == self._current:
             return
         from app.services.setting_checks import require_usable
 
-        require_usable(name, getattr(changed, name))
+        require_usable(name, getattr(changed, name), None, self._require_model, settings=changed)
         self._file.write(changed)
         self._current = changed
         self.changed.emit(changed)

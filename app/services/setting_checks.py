@@ -7,33 +7,88 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from app.core.errors import SettingsInvalid
+from app.core.home import from_home
 from app.core.network.serving import aliases_named, names_named, sites_named
+from app.core.settings.fields import Settings
+from app.core.settings.models import NAMING
 from app.services.engines.load_options import adapters_named, in_one_file
+from app.services.models.collection.folders import folders_named
 
 _ADAPTER: Final = "adapter_config.json"
-_PARSED: Final[Mapping[str, Callable[[str], object]]] = {
-    "server_aliases": aliases_named,
-    "server_names": names_named,
-    "server_sites": sites_named,
-}
 Devices = Callable[[], Collection[str]]
+RequireModel = Callable[[str], object]
+"""Raises ModelUnknown or ModelAmbiguous where a name is not that of one model here."""
+
+_EMBEDS_NOTHING: Final = "off"
 
 
-def require_usable(name: str, value: object, devices: Devices | None = None) -> None:
-    """Check a value that is about to be set. Raises SettingsInvalid.
+def require_usable(
+    name: str,
+    value: object,
+    devices: Devices | None = None,
+    require_model: RequireModel = lambda _: None,
+    settings: Settings | None = None,
+) -> None:
+    """Check a value that is about to be set.
 
     devices: the names of those that llama.cpp lists, where they can be asked for.
+    settings: those that are to hold then, for a value that depends on another.
+    Raises SettingsInvalid, and what `require_model` raises.
     """
+    text = str(value)
     if name == "model":
-        _require_model(str(value))
-    elif name == "vllm_adapters":
-        _require_adapters(str(value))
-    elif name == "devices":
-        _require_devices(str(value), devices)
-    elif name == "traces_endpoint":
-        _require_endpoint(str(value).strip())
+        _require_model(text)
+    if name == "devices":
+        _require_devices(text, devices)
+    elif name == "adapter" and settings is not None:
+        require_adapter(text.strip(), settings)
     elif name in _PARSED:
-        _PARSED[name](str(value))
+        _PARSED[name](text)
+    for called in _models_named(name, text):
+        require_model(called)
+
+
+def _models_named(name: str, text: str) -> Collection[str]:
+    """Return the models that a value names."""
+    called = text.strip()
+    if name == "server_aliases":
+        return aliases_named(text).values()
+    if name not in NAMING or not called or (name, called) == ("embedding_model", _EMBEDS_NOTHING):
+        return ()
+    return (called,)
+
+
+def require_adapter(called: str, settings: Settings) -> None:
+    """Refuse an adapter that the settings do not list. Raises SettingsInvalid."""
+    known = [it.name for it in adapters_named(settings.vllm_adapters)]
+    if called and called not in known:
+        raise SettingsInvalid(
+            f"There is no adapter “{called}”.",
+            f"The adapters of the settings are: {', '.join(known)}."
+            if known
+            else "No adapter is listed in the settings.",
+            "List it in the settings first, under Engines.",
+            terminal="List it first: `hearth settings set vllm_adapters 'NAME = PATH'`.",
+        )
+
+
+def _require_folders(text: str) -> None:
+    for folder in folders_named(text):
+        if not folder.is_dir():
+            raise SettingsInvalid(
+                f"There is no folder {folder}.",
+                "Models can only be looked for in folders that are there.",
+                "Check the path, and that its disk is connected.",
+            )
+
+
+def _require_file(text: str) -> None:
+    if text.strip() and not from_home(text.strip()).is_file():
+        raise SettingsInvalid(
+            f"There is no file {text.strip()}.",
+            "Encrypted connections need a certificate and its key, each in a file.",
+            "Check the path.",
+        )
 
 
 def _require_model(called: str) -> None:
@@ -63,7 +118,8 @@ def _require_adapters(text: str) -> None:
             )
 
 
-def _require_endpoint(address: str) -> None:
+def _require_endpoint(text: str) -> None:
+    address = text.strip()
     if not address:
         return
     try:
@@ -100,3 +156,15 @@ def _require_devices(text: str, devices: Devices | None) -> None:
             "Their names are under Engines.",
             terminal="`hearth hardware` shows the devices and what is known of each.",
         )
+
+
+_PARSED: Final[Mapping[str, Callable[[str], object]]] = {
+    "server_names": names_named,
+    "server_sites": sites_named,
+    "server_certificate": _require_file,
+    "server_key": _require_file,
+    "model_folders": _require_folders,
+    "vllm_adapters": _require_adapters,
+    "traces_endpoint": _require_endpoint,
+}
+"""Checks that need nothing but the value."""

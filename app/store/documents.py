@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 import time
@@ -109,6 +110,10 @@ def _document(content: bytes, media: Mapping[int, bytes]) -> Document:
     return replace(document, media=media.get(0, b""), pages=tuple(pages))
 
 
+_COPY: Final = re.compile(r"[0-9a-f]{64}|(?P<unfinished>\.[0-9a-f]{64}\.\d+\.part)")
+"""The names of copies, whole or begun by `replacing`."""
+
+
 class FileCopies:
     """Copies of attached files in a folder, each under its hash; what they show can be looked at.
 
@@ -174,14 +179,16 @@ class FileCopies:
     def remove_unused(self, used: set[str]) -> None:
         """Remove the copies of files that no message has; see `remove_unused_documents`.
 
-        A message is saved before its files are copied, so none is taken from under it.
+        Other files in the folder stay. A message is saved before its files are copied, so none is
+        taken from under it.
         """
         if self._folder is None:
             return
         old = time.time() - YOUNG_S
         with suppress(FileNotFoundError):
             for path in self._folder.iterdir():
+                if path.name in used or not (name := _COPY.fullmatch(path.name)):
+                    continue
                 with suppress(OSError):
-                    unfinished = path.name.startswith(".")
-                    if path.name not in used and not (unfinished and path.stat().st_mtime > old):
+                    if not name["unfinished"] or path.stat().st_mtime <= old:
                         path.unlink()

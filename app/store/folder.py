@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.errors import AppError, DataFolderReadOnly, DiskFull
+from app.core.errors import AppError, DataFolderReadOnly, DiskFull, NotADataFolder
 from app.core.home import from_home
+from app.store.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import below, close_to_others, make_private_folder, replace_text
 
 _ROOM = 256 * 1024
@@ -29,9 +30,9 @@ class DataFolder:
 
     @staticmethod
     def default() -> DataFolder:
-        """Return the place that the system foresees, or HEARTH_DATA_DIR where that is set."""
-        chosen = os.environ.get("HEARTH_DATA_DIR")
-        if chosen:
+        """Return the system's place for it, or HEARTH_DATA_DIR unless that is unset or empty."""
+        chosen = os.environ.get("HEARTH_DATA_DIR", "")
+        if chosen.strip():
             return DataFolder(from_home(chosen).absolute())
         import platformdirs
 
@@ -96,10 +97,12 @@ class DataFolder:
     def prepare(self) -> None:
         """Create what is missing, for its owner alone, and check that we may write.
 
-        Raises DataFolderReadOnly or DiskFull.
+        Raises NotADataFolder, DataFolderReadOnly or DiskFull.
         """
         with explained(self.root):
+            self.require_own()
             make_private_folder(self.root)
+            mark(self.root)
             for folder in (self.models, self.logs):
                 # What lies in its way is told by who wants something in there.
                 with suppress(FileExistsError):
@@ -108,6 +111,23 @@ class DataFolder:
             with tempfile.TemporaryFile(dir=self.root) as probe:
                 probe.write(b"\0" * _ROOM)
                 probe.flush()
+
+    def require_own(self) -> None:
+        """Refuse a folder that holds files of others and none of Hearth's, and change nothing.
+
+        Raises NotADataFolder, or OSError where the folder cannot be listed.
+        """
+        if not self.root.is_dir() or is_data_folder(self.root):
+            return
+        names = sorted(it.name for it in contents(self.root))
+        raise NotADataFolder(
+            f"{self.root} is not a data folder of Hearth’s.",
+            f"It holds other files, such as “{names[0]}”, and Hearth would close its data folder "
+            "to all other accounts. Nothing in it was changed.",
+            "Choose an empty folder, or one that does not exist yet.",
+            terminal=f"Name an empty or a new folder, such as {self.root / 'hearth'}, with "
+            "--data-dir or HEARTH_DATA_DIR.",
+        )
 
     def make_room(self) -> None:
         """Remove what can be made again, so that chats can be deleted on a full disk."""
@@ -118,29 +138,36 @@ class DataFolder:
                 file.unlink()
 
     def close_to_others(self) -> list[Path]:
-        """Take the files here from other accounts; returns what some of these may still read.
+        """Take Hearth's files from other accounts; returns those that some may still read.
 
-        The folder comes first: who cannot enter it has no way to what lies there. So what is in an
-        engine's environment, tens of thousands of files that say nothing of anybody, is left as it
-        is, and so is a folder in here that is not Hearth's.
+        The folder comes first: who cannot enter it has no way to what lies there. So the files of
+        an engine's environment, tens of thousands that say nothing of anybody, are left as they
+        are. So is everything that is not Hearth's: other files in the folder, and what a link
+        leads to; only the data folder itself may be one.
+        Raises NotADataFolder, or OSError where the folder cannot be listed.
         """
-        inside = (path for folder in self._own() for path in (folder, *below(folder)))
+        self.require_own()
+        root = self.root.resolve()
+        own = DataFolder(root)
+        inside = (path for folder in own._own() for path in (folder, *below(folder)))
         try:
-            beside = [Path(entry.path) for entry in os.scandir(self.root) if not _is_folder(entry)]
+            beside = [Path(it.path) for it in os.scandir(root) if is_own_file(it.name)]
         except OSError:
             beside = []  # whoever needs what is there says why it cannot be had
-        places = (self.root, *beside, self.engines.parent, self.engines, *inside)
+        above = [it for it in (own.engines.parent, own.engines) if not _is_elsewhere(it, root)]
+        places = (root, *beside, *above, *inside)
         return [path for path in places if not close_to_others(path)]
 
     def _own(self) -> Iterator[Path]:
-        """Yield Hearth's folders with all that is in them."""
-        yield from (self.logs, self.models, self.snapshots, self.headers, self.states)
-        yield from (self.attachments, self.knowledge)
-        yield from (self.root / "wishes", self.engines / "run")
+        """Yield Hearth's folders, of which everything in them is."""
+        folders = (self.logs, self.models, self.snapshots, self.headers, self.states)
+        more = (self.attachments, self.knowledge, self.root / "wishes", self.engines / "run")
+        yield from (it for it in (*folders, *more) if not _is_elsewhere(it, self.root))
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    return entry.is_dir(follow_symlinks=False)
+def _is_elsewhere(path: Path, root: Path) -> bool:
+    """Tell whether a path below the root is a link, or lies behind one."""
+    return any(it.is_symlink() for it in (path, *path.parents) if root in it.parents)
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:

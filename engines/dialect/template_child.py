@@ -7,7 +7,6 @@ UTF-8. It ends when standard input does.
 
 from __future__ import annotations
 
-import faulthandler
 import os
 import pickle
 import sys
@@ -20,14 +19,16 @@ from engines.dialect.template_process import (
     LIMIT_S,
     MEMORY_BYTES,
     NO_MEMORY,
+    NO_MEMORY_CODE,
     READY,
     REFUSED,
 )
 from engines.errors import TemplateFailed
 from engines.helper.child import end_quietly
+from engines.helper.clock import limit_work
 
 _HARD_LIMIT_S: Final = LIMIT_S + 2.0
-"""The time after which the process ends itself, if the app has gone and nobody stopped it."""
+"""The work after which the process ends itself, if the app has gone and nobody stopped it."""
 
 
 def main() -> None:
@@ -49,7 +50,7 @@ def main() -> None:
             request = pickle.load(requests)  # noqa: S301  written by the app
         except EOFError:
             return
-        faulthandler.dump_traceback_later(_HARD_LIMIT_S, exit=True)
+        limit_work(_HARD_LIMIT_S)
         kind, text = DONE, ""
         try:
             if template is None:
@@ -60,7 +61,7 @@ def main() -> None:
             kind = NO_MEMORY
         except TemplateFailed as error:
             kind, text = REFUSED, error.why
-        faulthandler.cancel_dump_traceback_later()
+        limit_work(None)
         answer(kind, text)
 
 
@@ -75,4 +76,7 @@ def _limit_memory() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except MemoryError:
+        os._exit(NO_MEMORY_CODE)  # while a request was read, or an answer written

@@ -13,30 +13,33 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from time import monotonic
 from typing import IO, Any, Final
 
 from engines.cancel import CancelToken
 from engines.dialect.template import refused, template_failed, unusable
 from engines.errors import Cancelled, EngineUnavailable, TemplateFailed
+from engines.helper.clock import WorkClock, worked_too_long
 from engines.helper.command import module_command
 from engines.helper.parent import environment, quiet_flags
 
 COMMAND: Final = module_command("engines.dialect.template_child")
 
 LIMIT_S: Final = 5.0
-"""A template writes a conversation in milliseconds."""
+"""Seconds of the processor's time; a template writes a conversation in milliseconds."""
 
 MEMORY_BYTES: Final = 512 << 20
 """The most that the process may take; a long conversation takes some tens of megabytes."""
 
 START_S: Final = 30.0
-"""Python may take as long to start on a busy computer."""
+"""Seconds of the processor's time for Python to start."""
 
 HEAD: Final = struct.Struct("<cQ")
 """The head before the text of an answer: its kind, and how many bytes follow."""
 
 READY, DONE, REFUSED, NO_MEMORY = b"+", b"=", b"!", b"m"
+
+NO_MEMORY_CODE: Final = 77
+"""The exit code of a process that has no memory left even for an answer."""
 
 _LOOK_S: Final = 0.05
 
@@ -46,15 +49,21 @@ class TemplateProcess:
 
     Raises TemplateFailed, also when it is made, and EngineUnavailable if no process starts. A
     process that had to be stopped, or was ended by the system, is started again for the next
-    conversation. limit_s: what one conversation may take, in seconds.
+    conversation. limit_s: the processor time that one conversation may take, in seconds; how busy
+    the computer is otherwise does not matter. still_s: the time for which nothing may happen.
     """
 
     def __init__(
-        self, source: str, command: Sequence[str] = COMMAND, limit_s: float = LIMIT_S
+        self,
+        source: str,
+        command: Sequence[str] = COMMAND,
+        limit_s: float = LIMIT_S,
+        still_s: float | None = None,
     ) -> None:
         self._source = source
         self._command = tuple(command)
         self._limit_s = limit_s
+        self._still_s = still_s
         self._lock = threading.Lock()
         self._closed = False
         self._child: _Child | None = None
@@ -93,7 +102,7 @@ class TemplateProcess:
                 return self._child
             self._child.close()
             self._child = None
-        child = _Child(self._command)
+        child = _Child(self._command, self._still_s)
         try:
             if self._closed:
                 raise _stopped("Its model is being closed.")
@@ -123,7 +132,8 @@ class _Child:
     Neither can be done for a limited time on all systems. Raises EngineUnavailable.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], still_s: float | None) -> None:
+        self._still_s = still_s
         try:
             self._process = subprocess.Popen(
                 command,
@@ -153,20 +163,20 @@ class _Child:
         """
         asked = b"" if request is None else pickle.dumps(request)
         answer = self._thread.submit(self._exchange, asked)
-        end = monotonic() + limit_s
+        clock = WorkClock(self._process.pid, limit_s, self._still_s)
         try:
             while True:
                 with suppress(TimeoutError):
                     kind, text = answer.result(timeout=_LOOK_S)
                     break
                 _look(cancel)
-                if monotonic() > end:
-                    raise _stopped(f"It had written no prompt after {limit_s:g} seconds.")
                 if self._resident_bytes() > MEMORY_BYTES:
                     raise _stopped(_TOO_MUCH)
+                if clock.is_over():
+                    raise _stopped(_too_long(limit_s))
         except (OSError, EOFError) as error:
             self.kill()
-            raise _stopped("The process that runs it has ended.") from error
+            raise _stopped(_why_ended(self._process.wait(), limit_s)) from error
         except BaseException:
             self.kill()
             raise
@@ -208,6 +218,17 @@ class _Child:
 
 
 _TOO_MUCH: Final = f"It needs more than {MEMORY_BYTES >> 20} MB of memory to write a prompt."
+
+
+def _too_long(limit_s: float) -> str:
+    return f"It had written no prompt after {limit_s:g} seconds."
+
+
+def _why_ended(code: int, limit_s: float) -> str:
+    """Say why the process has ended by itself: mostly at a limit that the system keeps."""
+    if code == NO_MEMORY_CODE:
+        return _TOO_MUCH
+    return _too_long(limit_s) if worked_too_long(code) else "The process that runs it has ended."
 
 
 def _look(cancel: CancelToken | None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from engines.cancel import CancelToken
+from engines.helper.clock import WorkClock, worked_too_long
 
 _ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"}
@@ -32,9 +32,9 @@ _PIECE: Final = 1 << 16
 class ProcessResult:
     """The result of a process: its exit code, negative for a signal, and what it wrote.
 
-    in_time: False if it had to be ended because it took too long. stopped: because it was stopped
-    (SIGSTOP), and nobody let it go on. too_much: because it took more memory than it may, or wrote
-    more.
+    in_time: False if it was ended because it worked, or did nothing, for too long. stopped: because
+    it was stopped (SIGSTOP), and nobody let it go on. too_much: because it took more memory than it
+    may, or wrote more.
     """
 
     code: int
@@ -60,13 +60,15 @@ def run_helper(
 ) -> ProcessResult:
     """Run a helper to its end, or until `cancel` is set. Raises OSError if none starts.
 
+    limit_s: the processor time that it may use, and the time that it may do nothing; see
+    `WorkClock`.
     memory_bytes: what it may have in memory, looked at ten times in a second.
     out_bytes: what it may write to each of its outputs.
     """
     in_time, too_much, stopped_s = True, False, 0.0
     look_s = _LOOK_S if memory_bytes is None else min(_LOOK_S, _LOOK_AT_MEMORY_S)
-    until = time.monotonic() + limit_s
     with _running([*command, argument]) as child, ThreadPoolExecutor(2) as threads:
+        clock = WorkClock(child.pid, limit_s)
         forget = cancel.on_cancel(child.kill)
         try:
             outputs = [
@@ -75,7 +77,7 @@ def run_helper(
             ]
             while wait(outputs, timeout=min(look_s, limit_s)).not_done:
                 stopped_s = stopped_s + look_s if _is_stopped(child) else 0.0
-                in_time = time.monotonic() < until and stopped_s < STOPPED_S
+                in_time = not clock.is_over() and stopped_s < STOPPED_S
                 too_much = memory_bytes is not None and resident_bytes_of(child) > memory_bytes
                 if not in_time or too_much:
                     child.kill()
@@ -89,7 +91,7 @@ def run_helper(
         child.returncode,
         out,
         err.decode(errors="replace"),
-        in_time,
+        in_time and not worked_too_long(child.returncode),
         stopped_s >= STOPPED_S,
         too_much or out_left or err_left,
     )

@@ -6,7 +6,6 @@ import json
 import os
 import queue
 import threading
-import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import IO, Any, Final
 
 from engines.cancel import CancelToken
 from engines.helper.child import END_OF_ANSWER
+from engines.helper.clock import WorkClock, worked_too_long
 from engines.helper.parent import ProcessResult, resident_bytes_of, start_helper
 
 _LOOK_S: Final = 0.1
@@ -57,10 +57,11 @@ class ServingHelper:
     ) -> ProcessResult:
         """Have an order carried out, which ends the helper where the limits or `cancel` say so.
 
+        limit_s: the processor time that it may use, and the time that it may do nothing.
         memory_bytes: what it may have in memory. out_bytes: what it may answer.
         """
         self.orders += 1
-        until = time.monotonic() + limit_s
+        clock = WorkClock(self._child.pid, limit_s)
         forget = cancel.on_cancel(self._child.kill)
         parts: list[bytes] = []
         in_time, too_much, ended = True, False, False
@@ -81,7 +82,7 @@ class ServingHelper:
                     ended = _is_the_end(parts)
                     if ended:
                         break
-                in_time = time.monotonic() < until
+                in_time = not clock.is_over()
                 too_much = too_much or out_bytes < 0
                 if too_much or not in_time:
                     self._child.kill()
@@ -96,6 +97,7 @@ class ServingHelper:
                 listener.join(_LAST_WORDS_S)
         err = b"".join(self._errors).decode(errors="replace")
         answer = b"".join(parts).removesuffix(END_OF_ANSWER if ended else b"")
+        in_time = in_time and not worked_too_long(code)
         return ProcessResult(code, answer, err, in_time, too_much=too_much)
 
     def close(self) -> None:

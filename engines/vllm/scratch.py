@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from engines.private import make_private_folder
+from engines.private import close_to_others, make_private_folder
 from engines.vllm.leftovers import SCRATCH
 
 _LONGEST_SOCKET: Final = 107
@@ -45,7 +45,7 @@ def make_scratch(folder: Path) -> tuple[Path, bool]:
     name = SCRATCH + secrets.token_hex(3)
     runs = runs_folder(folder)
     make_private_folder(runs)
-    runs.chmod(0o700)
+    close_to_others(runs)
     for parent in (runs, Path(tempfile.gettempdir())):
         scratch = parent / name
         if len(str(scratch).encode()) + _LONGEST_NAME <= _LONGEST_SOCKET:

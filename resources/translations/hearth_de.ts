@@ -9246,6 +9246,7 @@
     </message>
     <message>
       <location filename="../../app/core/network/servers.py" />
+      <location filename="../../app/net/monitoring.py" />
       <source>“{0}” is not the address of a server.</source>
       <translation>„{0}“ ist keine Adresse eines Servers.</translation>
     </message>
@@ -10456,8 +10457,8 @@
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
-      <source>Check HF_ENDPOINT in the environment and the proxy in the system’s settings.</source>
-      <translation>Prüfe HF_ENDPOINT in der Umgebung und den Proxy in den Einstellungen des Systems.</translation>
+      <source>Check the address that was given, and the proxy in the system’s settings.</source>
+      <translation>Prüfe die angegebene Adresse und den Proxy in den Einstellungen des Systems.</translation>
     </message>
     <message>
       <location filename="../../app/net/explained.py" />
@@ -10593,6 +10594,7 @@
     </message>
     <message>
       <location filename="../../app/net/listening.py" />
+      <location filename="../../app/services/answers/gone.py" />
       <location filename="../../app/services/setting_checks.py" />
       <location filename="../../engines/models/gguf/header.py" />
       <source>There is no file {0}.</source>
@@ -10674,6 +10676,16 @@
       <location filename="../../app/net/monitoring.py" />
       <source>Check the address under “Send traces to” in the settings.</source>
       <translation>Prüfe die Adresse unter „Spuren senden an“ in den Einstellungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>It needs http:// or https:// and a host.</source>
+      <translation>Sie braucht http:// oder https:// und einen Host.</translation>
+    </message>
+    <message>
+      <location filename="../../app/net/monitoring.py" />
+      <source>Write it like: http://127.0.0.1:8117.</source>
+      <translation>Schreib sie so: http://127.0.0.1:8117.</translation>
     </message>
     <message>
       <location filename="../../app/net/monitoring.py" />
@@ -11091,6 +11103,53 @@
       <location filename="../../app/services/answers/compacting.py" />
       <source>The summary is no shorter than what it replaces.</source>
       <translation>Die Zusammenfassung ist nicht kürzer als das, was sie ersetzt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <source>The model “{0}” is not on this computer.</source>
+      <translation>Das Modell „{0}“ ist nicht auf diesem Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <location filename="../../engines/models/checkpoint.py" />
+      <location filename="../../engines/models/gguf/header.py" />
+      <source>“{0}” was not found.</source>
+      <translation>„{0}“ wurde nicht gefunden.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <source>Put the file back, or choose another model.</source>
+      <translation>Lege die Datei zurück oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <source>The setting “Model” names it, and it has been removed or renamed since.</source>
+      <translation>Die Einstellung „Modell“ nennt es, und es wurde seither entfernt oder umbenannt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <source>Choose another model in the settings.</source>
+      <translation>Wähle ein anderes Modell in den Einstellungen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <source>It was chosen for this chat, and has been removed or renamed since.</source>
+      <translation>Es wurde für diesen Chat gewählt und seither entfernt oder umbenannt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <source>Choose another model for this chat.</source>
+      <translation>Wähle ein anderes Modell für diesen Chat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <source>The assistant names it, and it has been removed or renamed since.</source>
+      <translation>Der Assistent nennt es, und es wurde seither entfernt oder umbenannt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/answers/gone.py" />
+      <source>Choose another model for the assistant, or for this chat.</source>
+      <translation>Wähle ein anderes Modell für den Assistenten oder für diesen Chat.</translation>
     </message>
     <message>
       <location filename="../../app/services/answers/senses.py" />
@@ -11937,6 +11996,7 @@
     </message>
     <message>
       <location filename="../../app/services/knowledge/knowledge.py" />
+      <location filename="../../app/services/setting_checks.py" />
       <source>Check the path.</source>
       <translation>Prüfe den Pfad.</translation>
     </message>
@@ -12255,11 +12315,6 @@
     </message>
     <message>
       <location filename="../../app/services/models/index.py" />
-      <source>It is neither the name of a model on this computer nor a GGUF file.</source>
-      <translation>Das ist weder der Name eines Modells auf diesem Computer noch eine GGUF-Datei.</translation>
-    </message>
-    <message>
-      <location filename="../../app/services/models/index.py" />
       <source>Choose another model, or add its file.</source>
       <translation>Wähle ein anderes Modell oder füge seine Datei hinzu.</translation>
     </message>
@@ -12302,6 +12357,16 @@
       <location filename="../../app/services/models/index.py" />
       <source>Test the server under Servers, or choose another model.</source>
       <translation>Teste den Server unter „Server“ oder wähle ein anderes Modell.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>It is neither the name of a model on this computer nor a GGUF file. Similar names are: {0}.</source>
+      <translation>Das ist weder der Name eines Modells auf diesem Computer noch eine GGUF-Datei. Ähnliche Namen sind: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/index.py" />
+      <source>It is neither the name of a model on this computer nor a GGUF file.</source>
+      <translation>Das ist weder der Name eines Modells auf diesem Computer noch eine GGUF-Datei.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/library.py" />
@@ -12522,6 +12587,21 @@
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
+      <source>There is no adapter “{0}”.</source>
+      <translation>Es gibt keinen Adapter „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>List it in the settings first, under Engines.</source>
+      <translation>Trage ihn zuerst in den Einstellungen unter Engines ein.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Encrypted connections need a certificate and its key, each in a file.</source>
+      <translation>Verschlüsselte Verbindungen brauchen ein Zertifikat und seinen Schlüssel, je in einer Datei.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
       <source>A model has to be named.</source>
       <translation>Ein Modell muss genannt werden.</translation>
     </message>
@@ -12574,6 +12654,32 @@
       <location filename="../../app/services/setting_checks.py" />
       <source>Their names are under Engines.</source>
       <translation>Die Namen stehen unter „Engines“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>The adapters of the settings are: {0}.</source>
+      <translation>Die Adapter der Einstellungen sind: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>No adapter is listed in the settings.</source>
+      <translation>In den Einstellungen ist kein Adapter eingetragen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <location filename="../../engines/models/checkpoint.py" />
+      <source>There is no folder {0}.</source>
+      <translation>Es gibt keinen Ordner {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Models can only be looked for in folders that are there.</source>
+      <translation>Modelle können nur in Ordnern gesucht werden, die es gibt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/setting_checks.py" />
+      <source>Check the path, and that its disk is connected.</source>
+      <translation>Prüfe den Pfad, und ob sein Datenträger verbunden ist.</translation>
     </message>
     <message>
       <location filename="../../app/services/setting_checks.py" />
@@ -12794,6 +12900,21 @@
       <location filename="../../app/store/folder.py" />
       <source>There is no room left to save to {0}; what was saved before is safe.</source>
       <translation>Es ist kein Platz mehr, um in {0} zu speichern; was vorher gespeichert war, ist sicher.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/folder.py" />
+      <source>{0} is not a data folder of Hearth’s.</source>
+      <translation>{0} ist kein Datenordner von Hearth.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/folder.py" />
+      <source>It holds other files, such as “{0}”, and Hearth would close its data folder to all other accounts. Nothing in it was changed.</source>
+      <translation>Er enthält andere Dateien, etwa „{0}“, und Hearth würde seinen Datenordner für alle anderen Konten sperren. Nichts darin wurde geändert.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/folder.py" />
+      <source>Choose an empty folder, or one that does not exist yet.</source>
+      <translation>Wähle einen leeren Ordner oder einen, den es noch nicht gibt.</translation>
     </message>
     <message>
       <location filename="../../app/store/folder.py" />
@@ -13122,6 +13243,16 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
+      <source>It had written no prompt after {0} seconds.</source>
+      <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>The process that runs it has ended.</source>
+      <translation>Der Prozess, der sie ausführt, ist zu Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
       <source>The model's chat template was stopped.</source>
       <translation>Die Chat-Vorlage des Modells wurde angehalten.</translation>
     </message>
@@ -13146,16 +13277,6 @@
       <location filename="../../engines/llamacpp/probe.py" />
       <source>Close other programs and try again; if it fails again, reinstall Hearth.</source>
       <translation>Schließe andere Programme und versuche es noch einmal; schlägt es wieder fehl, installiere Hearth neu.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/template_process.py" />
-      <source>The process that runs it has ended.</source>
-      <translation>Der Prozess, der sie ausführt, ist zu Ende.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/template_process.py" />
-      <source>It had written no prompt after {0} seconds.</source>
-      <translation>Nach {0} Sekunden hatte sie noch keinen Prompt geschrieben.</translation>
     </message>
     <message>
       <location filename="../../engines/errors.py" />
@@ -14937,17 +15058,6 @@
       <location filename="../../engines/models/checkpoint.py" />
       <source>Its config.json contains no settings.</source>
       <translation>Seine config.json enthält keine Einstellungen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/checkpoint.py" />
-      <location filename="../../engines/models/gguf/header.py" />
-      <source>“{0}” was not found.</source>
-      <translation>„{0}“ wurde nicht gefunden.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/checkpoint.py" />
-      <source>There is no folder {0}.</source>
-      <translation>Es gibt keinen Ordner {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/checkpoint.py" />

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.store.folder import DataFolder
 from tests.e2e.conftest import ROOT, Hearth, value
 
 # Opens the window offscreen on one folder after the other, tells the toasts and dialogs in it, and
@@ -94,7 +95,7 @@ CUT_OFF = b'{"offline": tru'
 
 def damage(data_dir: Path, content: bytes | None) -> Path:
     """Make a data folder with such settings; returns their file."""
-    data_dir.mkdir()
+    DataFolder(data_dir).prepare()
     path = data_dir / "settings.json"
     if content is None:
         path.mkdir()
@@ -160,7 +161,10 @@ def test_no_end_of_the_window_comes_without_a_dialog(tmp_path: Path) -> None:
 
 def test_a_home_that_nobody_has_is_no_bug(data_dir: Path, hearth: Hearth) -> None:
     nobody = "~no-such-user/models"
-    assert hearth("settings", "set", "model_folders", nobody).returncode == 0
+    refused = hearth("settings", "set", "model_folders", nobody)
+    assert refused.returncode == 1
+    assert "There is no folder" in refused.stderr
+    DataFolder(data_dir).settings.write_text(json.dumps({"model_folders": nobody}))
     assert hearth("models", "list").returncode == 0
     asked = hearth("ask", "Hello", "--model", nobody)
     assert asked.returncode == 1

@@ -124,6 +124,9 @@ def test_what_was_left_open_is_closed_at_the_next_start(data_dir: Path, tmp_path
     outside.chmod(0o755)
     (outside / "shown.txt").chmod(0o644)
     run(data_dir, "-m", "app", "chats", "list")
-    assert open_to_others(data_dir) == []
+    # Nobody else can enter the folder; in it, the files of others stay as they are.
+    assert [it.rpartition("/")[2] for it in open_to_others(data_dir)] == [
+        "anything.else -rw-rw-rw-"
+    ]
     assert stat.S_IMODE(outside.stat().st_mode) == 0o755
     assert stat.S_IMODE((outside / "shown.txt").stat().st_mode) == 0o644

@@ -24,6 +24,9 @@ ENGINE: Final = ("adapter",)
 OF_A_MODEL: Final = (*LOAD, *ANSWERING, *THINKING, *ENGINE)
 """The settings that a model can have for itself; each is one of `Settings` too."""
 
+NAMING: Final = ("model", "draft_model", "embedding_model")
+"""The settings of the app that name a model."""
+
 _GUIDE: Final[Mapping[str, object]] = {
     "temperature": 0.0, "top_k": 40, "top_p": 0.95, "min_p": 0.05, "repeat_penalty": 1.0,
 }  # fmt: skip

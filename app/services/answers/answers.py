@@ -28,6 +28,7 @@ from app.core.settings.models import effective
 from app.core.settings.resolved import SettingLayers, resolve
 from app.services.answers.chat_layers import ChatLayers
 from app.services.answers.compacting import Compacting
+from app.services.answers.gone import naming, require_here
 from app.services.answers.grounding import Grounding, choose
 from app.services.answers.in_progress import AnswerInProgress, asked_of
 from app.services.answers.senses import ProjectorOf, expected_of, require_senses, taken_by
@@ -266,18 +267,21 @@ class Answers:
     def prepare(
         self, settings: Settings, options: AnswerOptions, chat_id: str | None = None
     ) -> Prepared:
-        """Find the model and all settings for an answer. From any thread. Raises ModelUnknown.
+        """Find the model and all settings for an answer. From any thread.
 
         chat_id: the stored chat that it belongs to, None for an answer without one.
+        Raises ModelUnknown, which says where a model that is gone was chosen.
         """
         layers = self._all_layers(options, chat_id)
         usual = self._usual(settings, chat_id)
-        chosen = resolve(settings, self._library.own, layers, lambda _: usual).settings
-        called = chosen.model
-        begun_so = layers.usual and layers.message.get("model") is None
-        if begun_so or (layers.model is None and usual == settings.model):
-            called = self._prefer(called, chosen, max(1, self._wanted))
-        entry = self._library.find(called)
+        with naming(layers, layers.model or usual):
+            chosen = resolve(settings, self._library.own, layers, lambda _: usual).settings
+            called = chosen.model
+            begun_so = layers.usual and layers.message.get("model") is None
+            if begun_so or (layers.model is None and usual == settings.model):
+                called = self._prefer(called, chosen, max(1, self._wanted))
+            entry = self._library.find(called)
+            require_here(entry)
         request = ChatRequest(
             messages=(),
             sampling=replace(chosen.sampling, seed=options.seed, grammar=options.grammar),

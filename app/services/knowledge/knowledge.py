@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _INDEX = ".db"
 _LOCK = ".lock"
+_ID = re.compile("[0-9a-f]{32}")
 
 _log = logging.getLogger(__name__)
 
@@ -363,12 +365,13 @@ class Knowledge:
                 _log.warning("the index of a removed collection is still there: %s", error)
 
     def _remove_lost(self) -> None:
-        """Remove indexes that belong to no collection any more."""
+        """Remove indexes that belong to no collection any more; other files stay."""
         known = {it.id for it in self._store.collections()}
         with suppress(FileNotFoundError):
             for path in list(self._folder.iterdir()):
                 collection_id = path.name.partition(".")[0]
-                if collection_id not in known and collection_id not in self._at_work:
+                lost = collection_id not in known and collection_id not in self._at_work
+                if lost and _ID.fullmatch(collection_id):
                     self._remove_index(collection_id)
 
 

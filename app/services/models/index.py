@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from app.core.errors import ModelAmbiguous, ModelUnknown
 from app.core.home import from_home
@@ -20,6 +22,9 @@ from app.store.known_models import Remembered
 from app.store.models import ModelStore
 from engines.models.checkpoint import is_checkpoint
 from engines.models.formats import Formats
+
+_LONGEST: Final = 200
+"""Characters of an unknown name that are compared with those of the models."""
 
 
 class ModelIndex:
@@ -108,9 +113,29 @@ class ModelIndex:
             path = from_home(called).absolute()
             theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
             return theirs[0] if theirs else self._by_path(path)
-        raise ModelUnknown(
+        raise self._unknown(called, listed)
+
+    def require_listed(self, called: str) -> None:
+        """Refuse a name that no model had when they were listed last: nothing is looked for.
+
+        Raises ModelUnknown.
+        """
+        listed = self._listed
+        known = any(
+            called in (it.id, it.name) or _is_of_repo(it, called) or _is_of_server(it, called)
+            for it in listed
+        )
+        if listed and not known and not from_home(called).exists():
+            raise self._unknown(called, listed)
+
+    def _unknown(self, called: str, listed: Sequence[ModelEntry]) -> ModelUnknown:
+        near = _near(called, listed)
+        return ModelUnknown(
             f"There is no model “{called}”.",
-            "It is neither the name of a model on this computer nor a GGUF file.",
+            "It is neither the name of a model on this computer nor a GGUF file. Similar names "
+            f"are: {', '.join(near)}."
+            if near
+            else "It is neither the name of a model on this computer nor a GGUF file.",
             "Choose another model, or add its file.",
             terminal="`hearth models list` shows what is there; `hearth models import FILE` adds a "
             "file.",
@@ -191,6 +216,15 @@ def _entry(model_id: str, model: FoundModel) -> ModelEntry:
         size_bytes=model.size_bytes,
         engine=model.engine,
     )
+
+
+def _near(called: str, listed: Sequence[ModelEntry]) -> list[str]:
+    """Return the ids of the models whose id or name is most like one, at most three."""
+    by_name = {name.lower(): it.id for it in reversed(listed) for name in (it.name, it.id)}
+    wanted = called.lower()[:_LONGEST]
+    near = difflib.get_close_matches(wanted, by_name, n=6, cutoff=0.5)
+    near += [name for name in by_name if len(wanted) > 2 and wanted in name]
+    return list(dict.fromkeys(by_name[name] for name in near))[:3]
 
 
 def _may_be_of_server(called: str) -> bool:

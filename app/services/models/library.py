@@ -12,7 +12,7 @@ from app.core.errors import ModelUnknown
 from app.core.home import from_home
 from app.core.models.entry import RESERVED, STARTER, ModelEntry
 from app.core.settings.fields import Settings
-from app.core.settings.models import effective, made_for, valid
+from app.core.settings.models import NAMING, effective, made_for, valid
 from app.services.models.collection.collection import Collection
 from app.services.models.collection.found import require_text
 from app.services.models.index import ModelIndex
@@ -97,6 +97,20 @@ class Library:
         """Return what a model has of its own, and is made for. Raises ModelUnknown."""
         entry = self.shelf.named(called)
         return {**made_for(entry), **self.settings_of(entry)}
+
+    def settings_naming(
+        self, settings: Settings, is_meant: Callable[[ModelEntry], bool]
+    ) -> tuple[str, ...]:
+        """Return the names of the settings that name one of the models that are meant."""
+
+        def names_one(setting: str) -> bool:
+            called = getattr(settings, setting).strip()
+            try:
+                return bool(called) and is_meant(self.shelf.named(called))
+            except UserError:
+                return False
+
+        return tuple(filter(names_one, NAMING))
 
     def own_at_once(self, called: str) -> Mapping[str, object]:
         """Return a model's own settings for a window, which cannot wait.

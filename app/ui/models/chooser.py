@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.models.entry import STARTER, ModelEntry
+from app.core.settings.fields import Settings
+from app.core.settings.models import NAMING
 from app.presenters.chat_settings import ChatSettings
 from app.presenters.loaded import LoadedModels
 from app.presenters.models import Models, RemovedModel
@@ -225,6 +227,9 @@ class ModelChooser(QObject):
         gone = (entry.id, entry.name)
         if self._settings.current.model in gone:
             self._change(usual=STARTER)
+        for name in NAMING:
+            if getattr(self._settings.current, name) in gone:
+                self._settings.set(name, getattr(Settings(), name))
         if self.current() in gone:
             self._change(chat=STARTER)
         if removed.files:

@@ -14,9 +14,6 @@ _STAGES: Final = {
     LOAD: "it was loaded",
     ANSWER: "it answered a first message",
 }
-_WATCHDOG: Final = "Timeout ("
-"""The words of `faulthandler` when a time limit is over."""
-
 _ABORT: Final = re.compile(r"^\S+\.\w+:\d+: (.+)$", re.MULTILINE)
 """The words of GGML_ASSERT and GGML_ABORT: file, line, message."""
 
@@ -49,11 +46,11 @@ def cause_of(
     """Tell the cause of an end without a verdict.
 
     code: as `subprocess` gives it, negative for a signal. stage: the last that began, or "".
-    in_time: False if the process had to be ended because it took too long. stopped: because the
+    in_time: False if the process was ended because it took too long. stopped: because the
     system, or somebody, had stopped it and did not let it go on.
     """
     during = _STAGES.get(stage, "it was opened")
-    if not in_time or (code > 0 and _WATCHDOG in stderr):
+    if not in_time:
         if stopped:
             why = f"It was stopped from outside while {during}."
         else:

@@ -1,12 +1,12 @@
 """The process that opens a model file first: it loads the plan and answers one message.
 
 What ends it would have ended the app. It runs the very engine that the app runs, so that both meet
-the same code. Each stage of its work has a time limit that holds even while Python is stuck.
+the same code. Each stage of its work has a limit of processor time that holds even while Python is
+stuck, and however busy the computer is.
 """
 
 from __future__ import annotations
 
-import faulthandler
 import struct
 import sys
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from engines.cancel import CancelToken
 from engines.dialect import Dialect
 from engines.errors import EngineError, MessageTooLong, TemplateRefused
 from engines.helper.child import begin as begin_helping
+from engines.helper.clock import limit_work
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.load_params import loading_with
 from engines.llamacpp.native import load_native
@@ -47,7 +48,7 @@ left out where the file might not stay in memory until the app itself reads it.
 _CONTEXT, _BATCH, _TOKENS, _DEPTH = 2048, 64, 4, 2
 
 Begin = Callable[[str, float], None]
-"""Called as a stage begins, with its name and its time limit in seconds."""
+"""Called as a stage begins, with its name and its limit of processor time, in seconds."""
 
 
 def examine(plan: LoadPlan, begin: Begin) -> None:
@@ -151,8 +152,9 @@ def main(arguments: list[str]) -> None:
     say = begin_helping()
 
     def begin(stage: str, limit: float) -> None:
+        # First the limit: an end between the two is not to be that of the stage before.
+        limit_work(limit)
         say({STAGE: stage})
-        faulthandler.dump_traceback_later(limit, exit=True)
 
     error: EngineError | None = None
     try:

@@ -26,21 +26,27 @@ ERROR: Final = "error"
 TEMPLATE, LOAD, ANSWER = "template", "load", "answer"
 
 TEMPLATE_S: Final = 10.0
-"""A template writes a conversation in milliseconds."""
+"""Seconds of the processor's time; the template itself runs in a process with limits of its own."""
 
 _START_S: Final = 30.0
-_SHADERS_S: Final = 180.0
+_SHADERS_S: Final = 360.0
 _SLOWEST_DISK: Final = 20_000_000
 """Bytes a second: a disk on USB 2, the slowest that a model is kept on."""
 
 
 def stage_limit(size_bytes: int) -> float:
-    """Return the seconds for loading, and for answering, with files of `size_bytes` together."""
+    """Return the seconds for loading, and for answering, with files of `size_bytes` together.
+
+    They count the processor's time; where the process waits for the disk, it may do so as long.
+    """
     return _START_S + size_bytes / _SLOWEST_DISK
 
 
 def shaders_limit(plan: LoadPlan) -> float:
-    """Return more seconds for a graphics card, whose driver may compile shaders for this model."""
+    """Return more seconds for a graphics card, whose driver may compile shaders for this model.
+
+    It does so in several threads, each of which counts.
+    """
     return _SHADERS_S if plan.gpu_layers else 0.0
 
 

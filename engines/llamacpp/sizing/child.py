@@ -6,7 +6,6 @@ last line on standard output is the result (see `protocol`).
 
 from __future__ import annotations
 
-import faulthandler
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
@@ -15,6 +14,7 @@ from functools import partial
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.helper.child import begin
+from engines.helper.clock import limit_work
 from engines.llamacpp.context import Context
 from engines.llamacpp.load_params import loading_with
 from engines.llamacpp.model import open_model
@@ -114,7 +114,7 @@ def _no_progress(_part: float) -> None:
 def main(arguments: list[str]) -> None:
     """Size a plan. arguments: the plan, as `write_plan` writes it."""
     say = begin()
-    faulthandler.dump_traceback_later(LIMIT_S, exit=True)
+    limit_work(LIMIT_S)
     try:
         say(write_buffers(size(read_plan(arguments[0]))))
     except EngineError as error:

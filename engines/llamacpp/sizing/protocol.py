@@ -8,7 +8,7 @@ from typing import Any, Final
 from engines.memory.buffers import Buffers, DeviceBuffers
 
 LIMIT_S: Final = 20.0
-"""Seconds that sizing may take: it reads the header, and takes well under one."""
+"""Seconds of the processor's time for sizing: it reads the header, and takes well under one."""
 
 _DEVICES: Final = "devices"
 

@@ -121,7 +121,7 @@ def _answer(ended: ProcessResult) -> Buffers:
     try:
         said = json.loads(ended.last_line)
     except ValueError:
-        if not ended.in_time or "Timeout (" in ended.err:
+        if not ended.in_time:
             raise _not_sized("It did not finish.") from None
         raise _not_sized(f"The process ended with code {ended.code}.") from None
     if isinstance(said, dict) and said.get(ERROR):

@@ -153,15 +153,19 @@ class EngineHome:
         return before
 
     def tidy(self) -> None:
-        """Remove half-made environments, and whole ones that are neither in use nor previous."""
+        """Remove half-made environments, and whole ones that are neither in use nor previous.
+
+        Links, and folders behind one that are not environments, are others' and stay.
+        """
         kept = {it.folder.name for it in (self.current(), self.previous()) if it is not None}
         for folder in self._folders():
-            if folder.name not in kept:
+            ours = folder.suffix == PART or (folder / FACTS).is_file() or not self._is_linked
+            if folder.name not in kept and ours and not folder.is_symlink():
                 self._drop(folder)
 
     def forget_work(self) -> None:
         """Remove the downloaded files."""
-        shutil.rmtree(self.work, ignore_errors=True)
+        self._clear(self.work)
 
     def remove(self) -> None:
         """Remove all environments, and what their workers have kept.
@@ -171,7 +175,17 @@ class EngineHome:
         (self.root / "current").unlink(missing_ok=True)
         self.tidy()
         self.forget_work()
-        shutil.rmtree(self.worker, ignore_errors=True)
+        self._clear(self.worker)
+
+    @property
+    def _is_linked(self) -> bool:
+        """Whether the environments lie behind a link that somebody put into the data folder."""
+        return any(it.is_symlink() for it in (self.versions, self.root, self.root.parent))
+
+    def _clear(self, folder: Path) -> None:
+        """Remove a folder; one behind a link stays, as it may be another program's."""
+        if not self._is_linked:
+            shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def kept_bytes(self) -> int:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,8 @@ import pytest
 from app.cli.described import described
 from app.cli.main import main
 from app.cli.parser import COMMANDS, build_parser
+from tests.app.services.models.collection.layouts import some_model
+from tests.support.paths import ROOT
 
 BASH = """
 source "$1"; shift
@@ -46,13 +51,13 @@ def script(tmp_path: Path, capsys: pytest.CaptureFixture[str], request: object) 
     return tmp_path
 
 
-def bash(script: Path, *words: str) -> list[str]:
-    command = [needs("bash"), "-c", BASH, "bash", str(script / "bash"), "hearth", *words]
+def bash(script: Path, *words: str, called: str = "hearth") -> list[str]:
+    command = [needs("bash"), "-c", BASH, "bash", str(script / "bash"), called, *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
-def zsh(script: Path, *words: str) -> list[str]:
-    command = [needs("zsh"), "-f", "-c", ZSH, "zsh", str(script / "zsh"), "hearth", *words]
+def zsh(script: Path, *words: str, called: str = "hearth") -> list[str]:
+    command = [needs("zsh"), "-f", "-c", ZSH, "zsh", str(script / "zsh"), called, *words]
     said = subprocess.run(command, capture_output=True, text=True, check=True)
     assert not said.stderr
     return said.stdout.splitlines()
@@ -113,6 +118,57 @@ def test_fish_completes_the_same(script: Path) -> None:
     assert "ask" not in fish(script, "hearth models ")
     assert fish(script, "hearth ask --mtp ") == ["auto", "off", "on"]
     assert "--model" in fish(script, "hearth ask --mo")
+
+
+def test_names_of_settings_and_guides_are_offered(script: Path) -> None:
+    assert bash(script, "settings", "get", "embed") == ["embedding_model"]
+    assert "privacy" in bash(script, "help", "")
+    assert "theme" in bash(script, "models", "set", "starter", "the")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such shells")
+def test_names_of_models_are_those_that_are_here(
+    script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "hearth"
+    program.write_text(f'#!/bin/sh\ncd {ROOT}; exec {sys.executable} -m app "$@"\n')
+    program.chmod(0o700)
+    model = some_model(tmp_path / "my-Q8_0.gguf")
+    assert main(["models", "import", str(model)]) == 0
+    capsys.readouterr()
+    assert main(["completion", "--names", "models", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == ["starter", "my-q8-0"]
+    called = str(program)
+    assert bash(script, "models", "rm", "my", called=called) == ["my-q8-0"]
+    assert bash(script, "ask", "--model", "", called=called) == ["starter", "my-q8-0"]
+    assert bash(script, "models", "rm", "--fi", called=called) == ["--file"]
+    assert zsh(script, "ask", "--model", "", called=called) == ["starter", "my-q8-0"]
+    assert "my-q8-0" in zsh(script, "models", "rm", "", called=called)
+
+
+def test_fish_offers_the_names_of_models(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "hearth"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho one\necho two\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert fish(script, "hearth ask --model ") == ["one", "two"]
+    assert fish(script, "hearth models rm ") == ["one", "two"]
+    assert "theme" in fish(script, "hearth settings get th")
+
+
+def test_a_name_is_not_carried_out(script: Path, tmp_path: Path) -> None:
+    program = tmp_path / "hearth"
+    program.write_text("#!/bin/sh\necho '$(touch carried-out)'\necho 'two words'\n")
+    program.chmod(0o700)
+    command = [needs("bash"), "-c", BASH, "bash", str(script / "bash"), str(program)]
+    said = subprocess.run(
+        [*command, "docs", "show", ""], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert "two\\ words" in said.stdout.splitlines()
+    assert not (tmp_path / "carried-out").exists()
 
 
 def test_the_manual_can_be_read(script: Path) -> None:

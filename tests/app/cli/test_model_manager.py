@@ -108,6 +108,82 @@ def test_import_by_copy_rename_and_remove(
     assert terminal.says("models", "rm", "starter", status=1)["error"]["code"] == "model_not_ours"
 
 
+@pytest.mark.parametrize("by", ["m-q8-0", "m-Q8_0", "path"])
+def test_a_model_that_goes_is_taken_out_of_the_settings(
+    terminal: Terminal, model: Path, by: str
+) -> None:
+    terminal.says("models", "import", str(model))
+    terminal.says("settings", "set", "model", str(model) if by == "path" else by)
+    gone = terminal.says("models", "rm", "m-q8-0")
+    assert gone["settings"] == {"model": "starter"}
+    assert terminal.says("settings", "get", "model")["value"] == "starter"
+    assert terminal.says("ask", "Hello")["model"] == "starter"
+
+
+def test_it_is_said_in_words_that_a_setting_named_it(terminal: Terminal, model: Path) -> None:
+    terminal.says("models", "import", str(model))
+    for name in ("model", "draft_model"):
+        terminal.says("settings", "set", name, "m-q8-0")
+    said = terminal.prints("models", "rm", "m-q8-0")
+    assert "The setting model named it, and is starter now." in said
+    assert "The setting draft_model named it, and is empty now." in said
+
+
+def test_a_model_with_a_new_name_stays_the_usual_one(terminal: Terminal, model: Path) -> None:
+    terminal.says("models", "import", str(model))
+    terminal.says("settings", "set", "model", "m-Q8_0")
+    terminal.says("models", "rename", "m-q8-0", "Mine")
+    assert terminal.says("settings", "get", "model")["value"] == "m-q8-0"
+
+
+def test_a_setting_names_only_what_is_here(terminal: Terminal, model: Path, tmp_path: Path) -> None:
+    terminal.says("models", "import", str(model))
+    for name, value, code, says in (
+        ("model", "nope", "model_not_found", "neither the name"),
+        ("model", "m-q8", "model_not_found", "m-q8-0"),
+        ("model", "startr", "model_not_found", "starter"),
+        ("model", str(tmp_path / "gone.gguf"), "model_not_found", "gone.gguf"),
+        ("draft_model", "nope", "model_not_found", "neither the name"),
+        ("embedding_model", "nope", "model_not_found", "neither the name"),
+        ("embedding_model", "m-q8-0", "settings_invalid", "turns no texts into vectors"),
+        ("server_aliases", "gpt-4o = nope", "model_not_found", "neither the name"),
+        ("adapter", "nope", "settings_invalid", "No adapter"),
+        ("model_folders", str(tmp_path / "gone"), "settings_invalid", "looked for"),
+        ("server_certificate", str(tmp_path / "gone.pem"), "settings_invalid", "certificate"),
+        ("server_key", str(tmp_path / "gone.pem"), "settings_invalid", "key"),
+    ):
+        before = terminal.says("settings", "get", name)
+        error = terminal.says("settings", "set", name, value, status=1)["error"]
+        assert (error["code"], says in error["why"]) == (code, True), (name, error)
+        assert terminal.says("settings", "get", name) == before
+    for name, value in (
+        ("model", "m-Q8_0"), ("model", str(model)), ("draft_model", "m-q8-0"),
+        ("draft_model", ""), ("embedding_model", "off"), ("embedding_model", ""),
+        ("server_aliases", "gpt-4o = starter"), ("adapter", ""), ("model_folders", str(tmp_path)),
+        ("server_key", str(model)), ("server_key", ""),
+    ):  # fmt: skip
+        assert terminal.says("settings", "set", name, value)["value"] == value
+
+
+def test_a_model_that_vanished_is_told_with_the_setting_that_names_it(
+    terminal: Terminal, model: Path
+) -> None:
+    terminal.says("models", "import", str(model))
+    terminal.says("settings", "set", "model", "m-q8-0")
+    model.unlink()
+    error = terminal.says("ask", "Hello", status=1)["error"]
+    assert error["code"] == "model_not_found"
+    assert "The setting “Model” names it" in error["why"]
+    assert "hearth settings set model" in error["do"]
+    terminal.says("models", "rm", "m-q8-0")
+    DataFolder.default().settings.write_text('{"model": "never-here"}')
+    error = terminal.says("ask", "Hello", status=1)["error"]
+    assert "never-here" in error["what"]
+    assert "The setting “Model” names it" in error["why"]
+    error = terminal.says("ask", "Hello", "--model", "nor-this", status=1)["error"]
+    assert "setting" not in error["why"]
+
+
 def test_settings_of_a_model_hold_where_it_answers(
     terminal: Terminal, model: Path, engine: ScriptedEngine
 ) -> None:
@@ -153,8 +229,8 @@ def test_further_folders_are_a_setting(terminal: Terminal, tmp_path: Path) -> No
 def test_what_was_skipped_does_not_hide_the_list(
     terminal: Terminal, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    DataFolder.default().prepare()
     models = DataFolder.default().models
-    models.mkdir(parents=True)
     for number in range(15):
         (models / f"{number}.gguf").touch()
     assert terminal.hearth("models", "list") == 0

@@ -101,6 +101,16 @@ def test_where_no_server_runs_it_says_how_to_start_one(hearth: Hearth, capsys: C
     assert "hearth serve" in error["do"]
 
 
+@pytest.mark.parametrize("url", ["ftp://x", "x", "http://", "http://x:0", "file:///etc/passwd"])
+def test_an_address_that_is_none_is_named(hearth: Hearth, capsys: Capture, url: str) -> None:
+    for more in ((), ("--offline",)):
+        assert hearth("stats", "--url", url, "--json", *more) == 1
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert error["code"] == "address_invalid"
+        assert url.rstrip("/") in error["what"]
+        assert "HF_ENDPOINT" not in error["do"]
+
+
 def test_models_are_told_apart_by_their_engine() -> None:
     text = "".join(
         f'vllm:generation_tokens_total{{model="m",engine="{engine}"}} {count}\n'

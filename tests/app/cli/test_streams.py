@@ -9,6 +9,7 @@ import select
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,10 @@ def run(data_dir: Path, command: str, given: str = "") -> subprocess.CompletedPr
 
 def at_terminal(data_dir: Path, *program: str, given: str = "") -> str:
     """All that a terminal gets of a program, of standard error too, without a line's progress."""
+    return all_at_terminal(data_dir, *program, given=given).replace(PROGRESS, "")
+
+
+def all_at_terminal(data_dir: Path, *program: str, given: str = "") -> str:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, *program],
@@ -64,7 +69,7 @@ def at_terminal(data_dir: Path, *program: str, given: str = "") -> str:
             break  # the other end is closed
     process.wait(10)
     os.close(ours)
-    return shown.decode("utf-8", "replace").replace(PROGRESS, "")
+    return shown.decode("utf-8", "replace")
 
 
 @pytest.fixture
@@ -189,7 +194,8 @@ FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has
     [
         pytest.param("hearth ask Hello >/dev/full", 1, marks=FULL),
         pytest.param("hearth chats list --json >/dev/full", 1, marks=FULL),
-        pytest.param("hearth chat >/dev/full", 1, marks=FULL),
+        pytest.param("echo Hello | hearth chat >/dev/full", 1, marks=FULL),
+        pytest.param("hearth --version --json >/dev/full", 1, marks=FULL),
         pytest.param("hearth --help >/dev/full", 1, marks=FULL),
         pytest.param("hearth --version >/dev/full", 1, marks=FULL),
         pytest.param("hearth settings get nothing --json >/dev/full", 1, marks=FULL),
@@ -244,3 +250,83 @@ def test_too_little_memory_is_named_as_such(data_dir: Path, megabytes: int) -> N
     assert result.returncode == 0 or "emory" in result.stderr, result.stderr
     assert "report" not in result.stderr
     assert not list((data_dir / "logs").glob("report-*"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "hearth ask -",
+        "hearth chat",
+        "hearth token set hf",
+        "hearth servers add here http://127.0.0.1:9 --key-stdin",
+        "hearth serve --token-stdin --port 0",
+        "hearth ask Hello --grammar /dev/stdin",
+    ],
+)
+def test_input_without_an_end_is_refused_before_it_fills_the_memory(
+    data_dir: Path, command: str
+) -> None:
+    endless = f'{sys.executable} -c \'while True: print("y" * 65536, end="")\' 2>/dev/null'
+    done = run(data_dir, f"{endless} | (ulimit -v 8000000; {command} --json)")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["code"] == "input_too_long"
+    assert "10,000,000 characters" in done.stderr
+
+
+@pytest.mark.parametrize("given", ["", "\n \n"])
+def test_a_chat_asks_nothing_by_itself(data_dir: Path, given: str) -> None:
+    for option in ("", " --json"):
+        done = run(data_dir, f"hearth chat{option}", given)
+        assert (done.returncode, done.stdout) == (0, "")
+    assert "before anything was asked" in run(data_dir, "hearth chat", given).stderr
+    assert json.loads(run(data_dir, "hearth chats list --json").stdout) == []
+
+
+@pytest.mark.parametrize("command", [["ask", "Hello"], ["models", "verify", "starter"]])
+def test_a_terminal_that_takes_no_orders_gets_none(
+    data_dir: Path, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    assert PROGRESS in all_at_terminal(data_dir, "-m", "app", *command)
+    monkeypatch.setenv("TERM", "dumb")
+    shown = all_at_terminal(data_dir, "-m", "app", *command)
+    assert not OBEYED & set(shown), shown
+    assert "\r" not in shown.replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--version"], ["--help"], ["-h"], ["models", "--help"], ["chats", "export", "-h"],
+        ["completion", "bash"], ["completion", "man"], ["help"], ["help", "privacy"], ["about"],
+        ["completion", "--names", "servers"], ["completion"], ["models"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+@pytest.mark.parametrize("first", [False, True])
+def test_json_is_all_that_stdout_gets(
+    hearth: Hearth, capsys: pytest.CaptureFixture[str], words: list[str], first: bool
+) -> None:
+    with suppress(SystemExit):  # argparse ends the process after the help
+        hearth(*(["--json", *words] if first else [*words, "--json"]))
+    json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["chats", "list"], ["chats", "list", "--place", "trash"], ["chats", "search", "x"],
+        ["chats", "restore", "list"], ["docs", "list"], ["downloads", "list"],
+        ["assistants", "list"], ["servers", "list"], ["clients", "list"],
+        ["models", "set", "starter"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_an_empty_list_is_said(
+    hearth: Hearth, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert hearth(*words) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert len(line) > 10
+    assert hearth(*words, "--json") == 0
+    assert not json.loads(capsys.readouterr().out)

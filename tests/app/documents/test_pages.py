@@ -178,7 +178,7 @@ def test_whatever_the_process_says_harms_nobody(tmp_path: Path, said: str) -> No
 
 def test_a_process_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", [LINES])
-    drawer = PageDrawer(Limits(seconds=0.5), (sys.executable, "-c", "import time; time.sleep(60)"))
+    drawer = PageDrawer(Limits(seconds=0.5), (sys.executable, "-c", "while True: pass"))
     with pytest.raises(DocumentNotRead, match="was stopped"):
         drawer.draw(path, "a.pdf", read(path).sections[0], 100, (), CancelToken())
 

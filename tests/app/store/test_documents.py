@@ -154,13 +154,15 @@ def test_copies_go_that_no_chat_has(tmp_path: Path, copies: FileCopies) -> None:
     copies.keep(path, digest)
     copies.remove_unused({digest})
     assert copies.path(digest) is not None
-    young, old = (tmp_path / "attachments" / name for name in (".a.part", ".b.part"))
-    for unfinished in (young, old):
-        unfinished.write_bytes(b"")
+    folder, name = tmp_path / "attachments", "0" * 64
+    young, old = folder / f".{name}.12.part", folder / f".{name}.13.part"
+    theirs = folder / "notes.txt"
+    for path in (young, old, theirs):
+        path.write_bytes(b"")
     os.utime(old, (time.time() - 2 * YOUNG_S,) * 2)
     copies.remove_unused(set())
     assert copies.path(digest) is None
-    assert (young.exists(), old.exists()) == (True, False)
+    assert (young.exists(), old.exists(), theirs.exists()) == (True, False, True)
 
 
 def test_where_nothing_is_kept_the_users_own_file_is_looked_at(tmp_path: Path) -> None:

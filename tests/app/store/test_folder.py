@@ -25,7 +25,7 @@ def test_preparing_makes_the_folders_and_leaves_no_probe(tmp_path: Path) -> None
     folder = DataFolder(tmp_path / "new" / "place")
     folder.prepare()
     folder.prepare()
-    assert sorted(path.name for path in folder.root.iterdir()) == ["logs", "models"]
+    assert sorted(path.name for path in folder.root.iterdir()) == [".hearth-data", "logs", "models"]
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from contextlib import closing
 import pytest
 
 from engines.cancel import CancelToken
+from engines.helper import clock
 from engines.helper.parent import ProcessResult
 from engines.helper.serving import ServingHelper
 
@@ -67,8 +68,11 @@ def test_an_order_that_ends_the_process_says_so(helper: ServingHelper) -> None:
     assert "this goes to standard error" in ended.err
 
 
-def test_an_order_that_takes_too_long_ends_the_process(helper: ServingHelper) -> None:
+def test_an_order_that_takes_too_long_ends_the_process(
+    helper: ServingHelper, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert ask(helper, "one").in_time
+    monkeypatch.setattr(clock, "STILL_S", 0.5)
     assert not ask(helper, "sleep", 0.5).in_time
     assert not helper.alive
 

@@ -21,7 +21,7 @@ CARD = NativeDevice("Vulkan0", "A card", "Vulkan", "gpu", 8 << 30, 8 << 30, "000
 PROCESSOR = NativeDevice("CPU", "A processor", "CPU", "cpu", 8 << 30, 8 << 30)
 
 DIES = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
-HANGS = "import time; time.sleep(60)"
+HANGS = "while True: pass"
 
 
 def saying(said: object) -> str:

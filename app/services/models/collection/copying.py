@@ -53,8 +53,13 @@ def copy_model(
 
 
 def _sweep(own: Path) -> None:
-    """Remove the copies of killed processes; one that goes on writes all the time."""
+    """Remove the copies of killed processes; one that goes on writes all the time.
+
+    What lies behind a link is not Hearth's to remove.
+    """
     for part in own.glob("*/*.part"):
+        if own.is_symlink() or part.parent.is_symlink():
+            continue
         with contextlib.suppress(OSError):
             if time.time() - part.stat().st_mtime > ABANDONED_S:
                 part.unlink()

@@ -30,8 +30,6 @@ ENDS = [
     (0xC00000FD, LOAD, "", "beyond the end", True),
     (-signal.SIGFPE, LOAD, "", "divided by zero", True),
     (-signal.SIGILL, LOAD, "", "instruction", True),
-    (1, TEMPLATE, "Timeout (0:00:10)!\n", "did not finish while its chat template", True),
-    (1, LOAD, "Timeout (0:00:30)!\n", "did not finish while it was loaded", False),
     (1, LOAD, "Traceback (most recent call last):\nKeyError: 'x'\n", "KeyError: 'x'", False),
     (2, "", "", "code 2 while it was opened", False),
 ]
@@ -42,5 +40,18 @@ def test_the_end_of_a_process_has_a_reason(
     code: int, stage: str, stderr: str, expected: str, lasting: bool
 ) -> None:
     cause = cause_of(code, stage, stderr)
+    assert expected in cause.why
+    assert cause.lasting == lasting
+
+
+@pytest.mark.parametrize(
+    ("stage", "expected", "lasting"),
+    [
+        (TEMPLATE, "did not finish while its chat template", True),
+        (LOAD, "did not finish while it was loaded", False),
+    ],
+)
+def test_an_end_at_a_limit_has_one_too(stage: str, expected: str, lasting: bool) -> None:
+    cause = cause_of(-signal.SIGABRT, stage, "std::bad_alloc", in_time=False)
     assert expected in cause.why
     assert cause.lasting == lasting

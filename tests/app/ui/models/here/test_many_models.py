@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton, QWid
 
 from app.services.models.collection.collection import Collection
 from app.services.models.index import ModelIndex
+from app.store.folder import DataFolder
 from app.ui.look import icons
 from app.ui.models.here import model_rows
 from app.ui.models.here.model_rows import PORTION, ModelRow
@@ -58,7 +59,7 @@ def scans(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 @pytest.fixture
 def many(data_dir: Path, made: list[str], scans: set[str], request: pytest.FixtureRequest) -> Ui:
-    (data_dir / "models").mkdir(parents=True)
+    DataFolder(data_dir).prepare()
     for number in range(MANY):
         write_llama(data_dir / "models" / f"m{number:03}.gguf")
     ui: Ui = request.getfixturevalue("ui")

@@ -1,0 +1,96 @@
+"""Measures a process by its work, so that a limit means the same on a quiet and on a busy computer.
+
+Where other programs take the processor, a process needs longer by the clock on the wall, and no
+longer by its own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Final
+
+STILL_S: Final = 20.0
+"""Seconds without any work after which a process is given up, where its limit is shorter."""
+
+_LOOK_S: Final = 0.2
+_TOO_LONG: Final = 124
+"""The exit code on Windows, which has no signal for it."""
+
+
+class WorkClock:
+    """Tells when another process has worked for too long, or has stood still for too long.
+
+    limit_s: the processor time that it may use from now on, in seconds, of all its threads.
+    still_s: the time for which it may use none.
+    """
+
+    def __init__(self, pid: int, limit_s: float, still_s: float | None = None) -> None:
+        self._pid = pid
+        self._limit_s = limit_s
+        self._still_s = max(limit_s, STILL_S) if still_s is None else still_s
+        self._begun = self._last = _work_of(pid) or 0.0
+        self._seen = time.monotonic()
+
+    def is_over(self) -> bool:
+        """Look at the process; False where it has ended by itself."""
+        work = _work_of(self._pid)
+        if work is None:
+            return False
+        now = time.monotonic()
+        if work > self._last:
+            self._last, self._seen = work, now
+        return work - self._begun > self._limit_s or now - self._seen > self._still_s
+
+
+def _work_of(pid: int) -> float | None:
+    """Return the processor time that a process has used, in seconds; None if it has ended."""
+    import psutil
+
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error:
+        return None
+    return float(times.user + times.system)
+
+
+def limit_work(limit_s: float | None) -> None:
+    """End this process when it has used so much more processor time, in place of an earlier limit.
+
+    limit_s: in seconds, which the system rounds up to whole ones; None for no limit.
+    """
+    if sys.platform == "win32":
+        _watched[0] = end = None if limit_s is None else time.process_time() + limit_s
+        if end is not None:
+            threading.Thread(target=_watch, args=(end,), daemon=True).start()
+        return
+    import math
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = hard
+    if limit_s is not None:
+        soft = math.ceil(time.process_time() + limit_s)
+        if hard != resource.RLIM_INFINITY:
+            soft = min(soft, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+_watched: list[float | None] = [None]
+"""The processor time at which the process is to end, on Windows."""
+
+
+def _watch(end: float) -> None:
+    """End the process at a processor time, unless another one has been set."""
+    while _watched[0] == end:
+        if time.process_time() > end:
+            os._exit(_TOO_LONG)
+        time.sleep(_LOOK_S)
+
+
+def worked_too_long(code: int) -> bool:
+    """Tell whether `limit_work` has ended a process. code: as `subprocess` gives it."""
+    return code == (_TOO_LONG if os.name == "nt" else -getattr(signal, "SIGXCPU", 0))
