@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from app.core.documents import AttachedFile, Document, DocumentKind, LocationKind, TextSpan
+from app.core.shifted import LOWERED_DIGITS, raised
 
 Verdict = Literal["found", "elsewhere", "not_found"]
 """elsewhere: the words stand in the files, but not at the place that the answer names."""
@@ -118,7 +119,8 @@ _MARKS: Final = {
 _SPECIAL: Final = re.compile(
     r"(?P<hyphen>(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\n\s*(?=[^\W\d_]))"
     r"|(?P<range>(?<=\w)[-\u2010][ \t]*\n\s*(?=\w))|(?P<space>[^\S ]\s*| \s+)"
-    rf"|(?P<mark>{'|'.join(_MARKS)})|(?P<composed>.[\u0300-\u036f]+)",
+    rf"|(?P<mark>{'|'.join(_MARKS)})|(?P<composed>.[\u0300-\u036f]+)"
+    r"|(?P<power>\^(?:\{[0-9n+\-\u2212]+\}|\([0-9n+\-\u2212]+\)|[-+\u2212]?[0-9]+|n\b))",
 )
 _EDGE: Final = "\x02"
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f]")
@@ -348,12 +350,36 @@ def _replaced(found: re.Match[str]) -> str:
         return "\t" if "\t" in found["space"] and "\n" not in found["space"] else " "
     if found["mark"]:
         return _MARKS[found["mark"]]
+    if found["power"]:
+        return raised(found["power"].strip("^{}()"))  # 10^2 is 10²
     return unicodedata.normalize("NFC", found["composed"])
+
+
+_LETTER_BEFORE: Final = re.compile(rf"[^\W\d_]_?[0-9{LOWERED_DIGITS}]*$")
+
+
+def _index(wanted: str, at: int) -> str:
+    """Match a part of an index however it is written, as in H₂O; "" where it is none.
+
+    Behind a digit it would be another number.
+    """
+    character = wanted[at]
+    if character == "_" and wanted[at + 1 : at + 2].isdigit():
+        return f"(?:_|(?=[{LOWERED_DIGITS}])|(?<={_HIDDEN}))"
+    is_lowered = character in LOWERED_DIGITS
+    if not (is_lowered or character in "0123456789") or not _LETTER_BEFORE.search(
+        wanted[max(0, at - 9) : at]
+    ):
+        return ""
+    digit = unicodedata.digit(character)
+    return f"{'_?' if is_lowered else ''}[{digit}{LOWERED_DIGITS[digit]}]"
 
 
 def _pattern(wanted: str, between: str) -> re.Pattern[str]:
     """Write a pattern for a normalised quote."""
-    return re.compile(between.join(_character(wanted, at) for at in range(len(wanted))))
+    return re.compile(
+        between.join(_index(wanted, at) or _character(wanted, at) for at in range(len(wanted)))
+    )
 
 
 def _character(wanted: str, at: int) -> str:

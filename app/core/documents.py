@@ -77,6 +77,18 @@ class LocationKind(StrEnum):
     MESSAGE = "message"
 
 
+class Unread(StrEnum):
+    """Parts of a file that are shown to a person and are not read."""
+
+    CHARTS = "charts"
+    DIAGRAMS = "diagrams"
+    PICTURES = "pictures"
+    FORMULAS = "formulas"
+    OBJECTS = "embedded objects"
+    COMMENTS = "comments"
+    ATTACHMENTS = "attachments"
+
+
 @dataclass(frozen=True)
 class Location:
     """A place in a document.
@@ -144,7 +156,7 @@ class Document:
     media: of a picture or a sound, which have no sections, a file for the engines: with what is
     seen or heard, and nothing else that the file says of its maker. width, height: of a picture in
     its file, as it is shown, in pixels; `media` may have fewer of them. seconds: of a sound.
-    pages: the first of the scanned ones, as pictures.
+    pages: the first of the scanned ones, as pictures. unread: the parts of it that were left out.
     """
 
     kind: DocumentKind
@@ -157,6 +169,7 @@ class Document:
     height: int = 0
     seconds: float = 0.0
     pages: tuple[PagePicture, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
     @cached_property
     def medium(self) -> Medium | None:
@@ -577,7 +590,14 @@ def document_from(values: Mapping[str, Any]) -> Document:
         int(values.get("height", 0)),
         float(values.get("seconds", 0)),
         tuple(pages.values()),
+        unread_from(values.get("unread", ())),
     )
+
+
+def unread_from(values: Iterable[object]) -> tuple[Unread, ...]:
+    """Read the parts of a file that were left out; those of a later Hearth are not known."""
+    given = set(values)
+    return tuple(it for it in Unread if it.value in given)
 
 
 def _page_from(values: Mapping[str, Any]) -> PagePicture:

@@ -17,25 +17,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from app.core.documents import Document, DocumentKind, document_values
+from app.core.documents import Document, DocumentKind, Unread, document_values
 from app.documents.collected import Collected
 from app.documents.email import read_email
 from app.documents.epub import EPUB_START, read_epub
 from app.documents.faults import Fault, Unreadable
 from app.documents.html import read_html
 from app.documents.limits import Limits, limit_memory
-from app.documents.office import (
-    DOCX_START,
-    PPTX_START,
-    read_docx,
-    read_pptx,
-    read_scanned_docx,
-)
 from app.documents.package import Package
 from app.documents.pdf import read_pdf
 from app.documents.pictures import picture_format, read_picture
+from app.documents.slides import PPTX_START, read_pptx
 from app.documents.sounds import read_sound, sound_format
 from app.documents.text import read_text
+from app.documents.word import DOCX_START, read_docx, read_scanned_docx
 from app.documents.workbook import XLSX_START, read_xlsx
 from engines.helper.child import Say, begin, begin_serving
 
@@ -107,6 +102,7 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
             into.height,
             into.seconds,
             tuple(into.pages),
+            tuple(it for it in Unread if it in into.unread),
         )
         say(document_values(read))
         for section in into.sections:

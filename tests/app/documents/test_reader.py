@@ -176,9 +176,10 @@ def test_a_docx_is_divided_at_its_headings_in_any_language(tmp_path: Path) -> No
     )
     notes = f'<w:footnotes xmlns:w="{made.W}">{made.paragraph("Eine Fußnote")}</w:footnotes>'
     document = read(made.docx(tmp_path / "a.docx", body, footnotes=notes))
-    assert titles(document) == ["", "Preise"]
+    assert titles(document) == ["", "Preise", "Footnotes"]
     assert document.sections[0].text == "Vorwort"
-    assert document.sections[1].text == "Preise\n\nUlm  | 3 \na\tbonce\n\nEine Fußnote"
+    assert document.sections[1].text == "Preise\n\nUlm  | 3 \na\tbonce"
+    assert document.sections[2].text == "(footnotes)\n\nEine Fußnote"
 
 
 def test_raised_numbers_are_read_as_such(tmp_path: Path) -> None:
@@ -216,16 +217,16 @@ def test_a_formula_without_a_result_is_shown_itself(tmp_path: Path) -> None:
     book = Workbook()
     book.active.append(["Summe", "=1+2"])
     book.active.append([5.5])
-    book.active["A2"].number_format = '0.0"%"'  # it only looks like a share
+    book.active["A2"].number_format = '0.0"%"'  # it looks like a share
     book.save(tmp_path / "a.xlsx")
-    assert read(tmp_path / "a.xlsx").text == "Summe\t=1+2\n5.5"
+    assert read(tmp_path / "a.xlsx").text == "Summe\t=1+2\n5.5%"
 
 
 def test_a_pptx_is_read_in_the_order_of_its_slides_with_notes(tmp_path: Path) -> None:
     slides = [("Ende", "Danke", "leise"), ("Anfang", "Hallo", "laut")]
     document = read(made.pptx(tmp_path / "a.pptx", slides))
     assert titles(document) == ["Anfang", "Ende"]
-    assert document.sections[0].text == "Anfang\nHallo\n\nlaut"
+    assert document.sections[0].text == "Anfang\nHallo\n\n(notes)\nlaut"
 
 
 def test_an_epub_is_read_in_its_reading_order(tmp_path: Path) -> None:
