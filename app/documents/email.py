@@ -10,9 +10,9 @@ from typing import Final
 
 from app.core.documents import LocationKind
 from app.documents.collected import Collected
+from app.documents.encodings import decode
 from app.documents.faults import Unreadable
 from app.documents.html import html_text
-from app.documents.text import decode
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
 _NEXT: Final = re.compile(rb"(?:\A|\r?\n)From [^\r\n]*\r?\n(?=[!-9;-~]+:)")

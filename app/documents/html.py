@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 
 from app.core.shifted import Shift, in_line
 from app.documents.collected import Collected, Outline, Words
+from app.documents.encodings import decode
 from app.documents.formulas import NOT_READ, mathml_text
 from app.documents.numerals import numeral
-from app.documents.text import decode
 
 _HIDDEN: Final = {"script", "style", "template", "head", "svg", "object"}
 _HEADINGS: Final = {f"h{level}" for level in range(1, 7)}
