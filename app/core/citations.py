@@ -193,7 +193,7 @@ class CitationCheck:
         self._files = [(file, _Source(file.document)) for file in files]
         self._names = {
             name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)")
-            for name in sorted({it.name for it in files}, key=len, reverse=True)
+            for name in sorted(_names_of(files), key=len, reverse=True)
         }
 
     def check(self, answer: str) -> tuple[Citation, ...]:
@@ -230,10 +230,14 @@ class CitationCheck:
                 spans = tuple(file.document.spans(start, end))
                 if len(spans) > 1 and spans[0].place.kind not in _ONE_TEXT:
                     continue
-                right = named is None or not named.isdisjoint(_called(file.name))
+                attached, page = spans[0].place.attached if spans else ("", 0)
+                called = _called(file.name) | {attached.casefold()}
+                right = named is None or not named.isdisjoint(called)
                 if right and spans:
                     wanted = _wanted(numbers, spans[0].place.kind)
-                    right = not wanted or any(span.place.number in wanted for span in spans)
+                    places = {page} if page else set()
+                    right = not wanted.isdisjoint(places | {it.place.number for it in spans})
+                    right = right or not wanted
                 verdict: Verdict = "found" if right else "elsewhere"
                 if best.verdict in {"found", verdict}:
                     continue
@@ -259,6 +263,12 @@ def _wanted(numbers: Mapping[_Counted, set[int]], kind: LocationKind) -> set[int
     if kind in _WITH_PAGES:
         return numbers.get("page", set())
     return set().union(*numbers.values())
+
+
+def _names_of(files: Sequence[AttachedFile]) -> set[str]:
+    """Return the names of files, and of what is attached to them."""
+    places = (section.place for file in files for section in file.document.sections)
+    return {file.name for file in files} | {place.attached[0] for place in places} - {""}
 
 
 def _called(name: str) -> set[str]:

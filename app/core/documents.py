@@ -24,6 +24,7 @@ PASSAGE: Final = 1000
 _HALVED: Final = 500
 """Characters of a passage, at most, that is told by one vector as well as by two."""
 
+_PLACE_IN: Final = re.compile(r", [a-z]+ (\d{1,7})$")
 _SPACE: Final = re.compile(r"\s")
 
 
@@ -33,6 +34,7 @@ class DocumentKind(StrEnum):
     TEXT = "text"
     MARKDOWN = "markdown"
     HTML = "html"
+    RTF = "rtf"
     CSV = "csv"
     PDF = "pdf"
     DOCX = "docx"
@@ -75,6 +77,7 @@ class LocationKind(StrEnum):
     SHEET = "sheet"
     CHAPTER = "chapter"
     MESSAGE = "message"
+    ATTACHMENT = "attachment"  # of an e-mail, or a page of it; they stand behind the messages
 
 
 class Unread(StrEnum):
@@ -94,7 +97,8 @@ class Location:
     """A place in a document.
 
     number: counts the places of a document, from 1.
-    title: a heading, the name of a sheet, the subject of a message; empty where there is none.
+    title: a heading, the name of a sheet, the subject of a message, the name of an attachment with
+    the place there; empty where there is none.
     """
 
     kind: LocationKind
@@ -105,6 +109,14 @@ class Location:
     def page(self) -> int | None:
         """The number of a page, slide, sheet or section; a text without parts has none."""
         return None if self.kind is LocationKind.WHOLE else self.number
+
+    @property
+    def attached(self) -> tuple[str, int]:
+        """The name of an attachment and the number of the place in it, 0 where it has none."""
+        if self.kind is not LocationKind.ATTACHMENT:
+            return "", 0
+        found = _PLACE_IN.search(self.title)
+        return (self.title[: found.start()], int(found[1])) if found else (self.title, 0)
 
 
 @dataclass(frozen=True)
@@ -337,7 +349,11 @@ class FileShare:
         if self.unseen and self.whole:
             scanned = "1 scanned page" if self.unseen == 1 else f"{self.unseen} scanned pages"
             return "none of its pages" if self.nothing else f"all but {scanned}"
-        words = {LocationKind.HEADING: "sections", LocationKind.WHOLE: "texts"}
+        words = {
+            LocationKind.HEADING: "sections",
+            LocationKind.WHOLE: "texts",
+            LocationKind.MESSAGE: "messages and attachments",
+        }
         return f"parts of {self.places} of {self.of} {words.get(self.kind, f'{self.kind}s')}"
 
 
@@ -509,13 +525,17 @@ def location_words(place: Location) -> str:
     """Name a place in a document, without words of the document's own."""
     if place.kind is LocationKind.WHOLE:
         return "text"
-    kind = "section" if place.kind is LocationKind.HEADING else place.kind
-    return f"{kind} {place.number}"
+    kinds = {LocationKind.HEADING: "section", LocationKind.ATTACHMENT: "part"}
+    return f"{kinds.get(place.kind, place.kind)} {place.number}"
 
 
 def _told(name: str, place: Location, text: str) -> PromptPart:
-    """Write a text with its place; the name of a sheet, which is the file's own, with the text."""
-    own = f"{place.title}\n" if place.kind is LocationKind.SHEET else ""
+    """Write a text with its place; the name of a sheet or attachment, its own, with the text."""
+    own = ""
+    if place.kind is LocationKind.SHEET:
+        own = f"{place.title}\n"
+    elif place.kind is LocationKind.ATTACHMENT:
+        own = f"(attachment {place.title})\n"
     return PromptPart("file", fenced(f"{name}, {location_words(place)}", own + text))
 
 

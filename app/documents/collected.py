@@ -17,6 +17,7 @@ class Collected:
     sound that the file is.
 
     most: the characters that all sections may have together. unread: what was left out.
+    left: the characters that there is room for.
     """
 
     def __init__(self, most: int) -> None:
@@ -27,13 +28,13 @@ class Collected:
         self.media = b""
         self.width = self.height = 0
         self.seconds = 0.0
-        self._left = most
+        self.left = most
 
     def add(self, kind: LocationKind, text: str, title: str = "") -> None:
         """Add a section. Raises Unreadable if the text has become too long."""
         text, title = clean(text), " ".join(clean(title).split())[:200]
-        self._left -= len(text)
-        if self._left < 0:
+        self.left -= len(text)
+        if self.left < 0:
             raise Unreadable(Fault.TOO_LONG)
         self.sections.append(Section(Location(kind, len(self.sections) + 1, title), text))
 

@@ -22,7 +22,7 @@ _MOST_SIDE: Final = 8192
 """Pixels; a page may have any shape."""
 
 
-def read_pdf(path: Path, limits: Limits, into: Collected) -> None:
+def read_pdf(path: Path | bytes, limits: Limits, into: Collected) -> None:
     """Read the text of each page, and which of them are pictures of text. Raises Unreadable.
 
     The first of these are kept as pictures, for models that see.
@@ -49,7 +49,7 @@ def read_pdf(path: Path, limits: Limits, into: Collected) -> None:
                         into.pages.append(PagePicture(number + 1, *shown))
 
 
-def open_pdf(path: Path) -> PdfDocument:
+def open_pdf(path: Path | bytes) -> PdfDocument:
     """Open a PDF, to be closed by who has it. Raises Unreadable."""
     import pypdfium2
     from pypdfium2 import raw

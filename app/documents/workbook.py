@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,8 +49,9 @@ class _Look:
     drawn: str = ""
 
 
-def read_xlsx(source: Path | BinaryIO, most_unpacked: int, into: Collected) -> None:
+def read_xlsx(file: Path | bytes, most_unpacked: int, into: Collected) -> None:
     """Read a workbook. Raises Unreadable."""
+    source = file if isinstance(file, Path) else io.BytesIO(file)
     package = Package(source, most_unpacked)
     package.check_xml()
     package.close()

@@ -253,7 +253,7 @@ def test_an_email_is_read_with_its_headers_and_the_names_of_attachments(tmp_path
     assert document.sections[0].place == Location(LocationKind.MESSAGE, 1, "Grüße")
     assert document.text == (
         "From: Ana <ana@example.org>\nTo: b@example.org\nSubject: Grüße\n"
-        "Attachments: plan.pdf\n\nSchöne Größe"
+        "Attachments: plan.pdf (not read)\n\nSchöne Größe"
     )
 
 
