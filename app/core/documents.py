@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from engines.types import MediaKind, Medium
 
+Reading = Literal["read", "partly_read", "scan", "empty"]
+"""How much of a file's words is known. partly_read: some of its pages are pictures without text;
+scan: all are. empty: it shows nothing."""
+
 BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
 
@@ -200,6 +204,15 @@ class Document:
         return not any(section.text.strip() for section in self.sections)
 
     @property
+    def reading(self) -> Reading:
+        """How much of its words is known."""
+        if self.kind.medium is not None:
+            return "read"
+        if not self.scanned:
+            return "empty" if self.empty else "read"
+        return "scan" if self.empty or len(self.scanned) == len(self.sections) else "partly_read"
+
+    @property
     def is_scan(self) -> bool:
         """Whether it has no text, because its pages are pictures."""
         return self.empty and bool(self.scanned)
@@ -280,7 +293,7 @@ class Attachment:
 
     size: bytes. places: how many pages, slides, sheets or sections it has. scanned: how many of
     its pages are pictures without text. width, height: of a picture, in pixels. seconds: of a
-    sound.
+    sound. reading: how much of its words is known. unread: the parts of it that were left out.
     """
 
     name: str
@@ -292,6 +305,8 @@ class Attachment:
     width: int = 0
     height: int = 0
     seconds: float = 0.0
+    reading: Reading = "read"
+    unread: tuple[Unread, ...] = ()
 
     @classmethod
     def of(cls, name: str, document: Document) -> Attachment:
@@ -305,6 +320,8 @@ class Attachment:
             document.width,
             document.height,
             document.seconds,
+            document.reading,
+            document.unread,
         )
 
 
@@ -469,6 +486,32 @@ def _media_parts(
             yield PromptPart("app", f"{name} is a {source.origin}, which is left out here.")
 
 
+def left_out(name: str, document: Document) -> Iterator[str]:
+    """Say what a file shows and its text does not have, in sentences for a model and a terminal."""
+    match document.reading:
+        case "scan":
+            yield f"{name}: its pages are pictures without text."
+        case "empty":
+            yield f"{name}: there is no text in it."
+        case "partly_read":
+            yield f"{name}: {_pages(document)} without text."
+    if document.unread:
+        yield f"{name}: {' and '.join(document.unread)} in it are not read."
+
+
+_MOST_PAGES: Final = 20
+
+
+def _pages(document: Document) -> str:
+    kind = document.sections[0].place.kind
+    word = kind if kind in {LocationKind.PAGE, LocationKind.SLIDE} else "part"
+    if len(document.scanned) == 1:
+        return f"{word} {document.scanned[0]} is a picture"
+    if len(document.scanned) > _MOST_PAGES:
+        return f"{len(document.scanned)} of its {word}s are pictures"
+    return f"{word}s {', '.join(map(str, document.scanned))} are pictures"
+
+
 def _file_parts(
     sources: Sequence[PromptSource], documents: Mapping[str, Document]
 ) -> Iterator[PromptPart]:
@@ -477,12 +520,12 @@ def _file_parts(
         if document is None:
             continue
         chosen = list(group)
+        for said in left_out(name, document):
+            yield PromptPart("app", said)
         if any(not it.place for it in chosen):
-            for number, section in enumerate(document.sections):
+            for section in document.sections:
                 if section.text.strip():
                     yield _told(name, section.place, section.text)
-                elif not number and document.is_scan:
-                    yield PromptPart("app", f"{name}: its pages are pictures without text.")
             continue
         share = share_of(AttachedFile(name, document), chosen)
         yield PromptPart("app", f"Of {name}, {share} are here.")
@@ -559,7 +602,18 @@ def attachment_from(values: Mapping[str, Any]) -> Attachment:
         int(values.get("width", 0)),
         int(values.get("height", 0)),
         float(values.get("seconds", 0)),
+        _reading_from(values),
+        unread_from(values.get("unread", ())),
     )
+
+
+def _reading_from(values: Mapping[str, Any]) -> Reading:
+    """Read how much of a file is known; earlier Hearths told the number of its scanned pages."""
+    known: dict[object, Reading] = {"partly_read": "partly_read", "scan": "scan", "empty": "empty"}
+    scanned = int(values["scanned"])
+    if scanned and "reading" not in values:
+        return "scan" if scanned == int(values["places"]) else "partly_read"
+    return known.get(values.get("reading"), "read")
 
 
 def source_from(values: Mapping[str, Any]) -> PromptSource:

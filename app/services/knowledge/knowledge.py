@@ -166,6 +166,9 @@ class Knowledge:
             index.size_bytes(),
             looked,
             troubles,
+            counts.scans,
+            counts.partly_read,
+            counts.empty,
         )
 
     def files(
