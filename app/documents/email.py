@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from typing import Final
 
 from app.core.documents import LocationKind, Unread, location_words
@@ -85,7 +85,7 @@ def _read(data: bytes, into: Collected, read: ReadAttached, most: int) -> list[_
     return attached
 
 
-def _attached(part: EmailMessage, number: int, read: ReadAttached | None, most: int) -> _Attached:
+def _attached(part: MIMEPart, number: int, read: ReadAttached | None, most: int) -> _Attached:
     """Read an attachment, or say that it was not read."""
     name = " ".join(_name(part).split()) or f"attachment {number}"
     data = _data(part)
@@ -108,7 +108,7 @@ def _attached(part: EmailMessage, number: int, read: ReadAttached | None, most: 
     return _Attached(name, found)
 
 
-def _data(part: EmailMessage) -> bytes | None:
+def _data(part: MIMEPart) -> bytes | None:
     """Return the bytes of an attachment; None where they make no sense."""
     with suppress(*_OF_HEADERS):
         if part.get_content_type() == "message/rfc822":
@@ -119,7 +119,7 @@ def _data(part: EmailMessage) -> bytes | None:
     return None
 
 
-def _header(message: EmailMessage, name: str) -> str:
+def _header(message: MIMEPart, name: str) -> str:
     """Return a header as it is meant, or as it stands there if nobody can tell that."""
     with suppress(*_OF_HEADERS):
         return str(message[name] or "")
@@ -127,7 +127,7 @@ def _header(message: EmailMessage, name: str) -> str:
     return " ".join(str(raw).encode("ascii", "replace").decode("ascii").split())
 
 
-def _name(part: EmailMessage) -> str:
+def _name(part: MIMEPart) -> str:
     with suppress(*_OF_HEADERS):
         if part.get_content_type() == "message/rfc822" and not part.get_filename():
             inner = part.get_payload(0)
@@ -136,12 +136,12 @@ def _name(part: EmailMessage) -> str:
     return ""
 
 
-def _parts(message: EmailMessage) -> tuple[str, list[EmailMessage]]:
+def _parts(message: EmailMessage) -> tuple[str, list[MIMEPart]]:
     """Return the words of a message, and what is attached to it."""
     with suppress(*_OF_HEADERS):
         body = message.get_body(("plain", "html"))
         words = [_words(body)] if body is not None else []
-        files = []
+        files: list[MIMEPart] = []
         if body is None and not message.is_multipart():
             return "", [message]  # it is nothing but a file
         for part in message.iter_attachments():
@@ -156,14 +156,14 @@ def _parts(message: EmailMessage) -> tuple[str, list[EmailMessage]]:
     return "(The text of this message cannot be read.)", []
 
 
-def _leaves(part: EmailMessage) -> Iterator[EmailMessage]:
+def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
     """Yield what lies in a part that is put together from others."""
     for inner in part.walk():
-        if isinstance(inner, EmailMessage) and not inner.is_multipart():
+        if not inner.is_multipart():
             yield inner
 
 
-def _words(part: EmailMessage) -> str:
+def _words(part: MIMEPart) -> str:
     content = part.get_payload(decode=True)
     data = content if isinstance(content, bytes) else b""
     try:

@@ -54,7 +54,8 @@ class Numbering:
                 dict(map(_level, found.findall("lvl"))), _value(found, "numStyleLink")
             )
         for found in definitions.findall("num"):
-            starts, levels = {}, {}
+            starts: dict[int, int] = {}
+            levels: dict[int, _Level] = {}
             for override in found.findall("lvlOverride"):
                 at = _whole(override.get("ilvl", ""), 0)
                 if override.find("startOverride") is not None:

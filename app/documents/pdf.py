@@ -78,7 +78,7 @@ def _share(image: PdfObject, width: float, height: float) -> float:
     left, bottom, right, top = image.get_bounds()
     across = max(0.0, min(right, width) - max(left, 0.0))
     down = max(0.0, min(top, height) - max(bottom, 0.0))
-    return across * down / max(1.0, width * height)
+    return float(across * down / max(1.0, width * height))
 
 
 def open_pdf(path: Path | bytes) -> PdfDocument:

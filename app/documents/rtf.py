@@ -9,7 +9,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from app.core.documents import LocationKind, Unread
 from app.core.shifted import Shift, in_line
@@ -49,14 +49,17 @@ _MARGINS: Final = {
     b"footer": "footer", b"footerl": "footer", b"footerr": "footer", b"footerf": "footer",
     b"footnote": "footnote",
 }  # fmt: skip
-_Part = Literal["body", "fonts"] | str
 
 
 @dataclass(frozen=True)
 class _State:
-    """What holds in a group, and after it no more."""
+    """What holds in a group, and after it no more.
 
-    part: _Part = "body"
+    part: body, fonts, or what stands beside the body. skips: how many characters behind one in
+    Unicode stand for it as well. starred: the group's words are not shown unless they are known.
+    """
+
+    part: str = "body"
     skipped: bool = False
     shift: Shift = ""
     hidden: bool = False
@@ -181,8 +184,7 @@ class _Reader:
             state = replace(state, part=part, skipped=state.skipped or state.starred)
             self._pieces.setdefault(part, [])
         elif word in _SHOWN:
-            state = replace(state, skipped=word != b"shptxt" and state.skipped)
-            state = replace(state, skipped=False) if word == b"shptxt" else state
+            state = replace(state, skipped=state.skipped and word != b"shptxt")
         elif word in _SKIPPED or state.starred:
             state = replace(state, skipped=True)
         else:

@@ -412,9 +412,8 @@ class _Text(XmlReader):
         hidden = self._run.is_hidden
         if hidden if hidden is not None else any(it.is_hidden for it in styles):
             return
-        shift = self._run.shift
-        if shift is None:
-            shift = next((it.shift for it in styles if it.shift), "")
+        of_style: Shift = next((it.shift for it in styles if it.shift), "")
+        shift = of_style if self._run.shift is None else self._run.shift
         paragraph.pieces.append((shift, text))
 
     def _end_row(self) -> None:
