@@ -296,3 +296,39 @@ def test_the_places_of_any_part_of_the_text_are_found() -> None:
         TextSpan(pages[0], 2, 3),
         TextSpan(pages[2], 0, 2),
     ]
+
+
+IMAGE = b"q 612 0 0 792 0 0 cm /I Do Q "
+
+
+@pytest.mark.parametrize(
+    ("content", "is_scanned"),
+    [
+        (IMAGE, True),
+        (IMAGE + made.column(["Scanned with an app"], 72, 12), True),
+        (
+            IMAGE
+            + made.column(["A page with a background, and with words of its own"] * 3, 72, 12),
+            False,
+        ),
+        (b"q 80 0 0 80 50 700 cm /I Do Q " + made.column(["With a logo"], 72, 12), False),
+        (b"0 0 m 9 9 l S " * 200, True),
+        (b"0 0 m 9 9 l S ", False),
+        (b"", False),
+    ],
+)
+def test_a_page_that_shows_more_than_its_text_is_told(
+    tmp_path: Path, content: bytes, is_scanned: bool
+) -> None:
+    """Scanned, with a stamp on it, or with letters that are drawn; not a blank page or a logo."""
+    words = made.column(["Words on the first page"], 72, 12)
+    document = read(made.pdf_of(tmp_path / "a.pdf", [words, content]))
+    assert document.scanned == ((2,) if is_scanned else ())
+    assert document.reading == ("partly_read" if is_scanned else "read")
+
+
+def test_a_file_without_anything_is_told(tmp_path: Path) -> None:
+    assert read(written(tmp_path / "a.txt", b" \n")).reading == "empty"
+    assert read(made.docx(tmp_path / "a.docx", "<w:p/>")).reading == "empty"
+    assert read(made.pdf_of(tmp_path / "a.pdf", [b""])).reading == "empty"
+    assert read(written(tmp_path / "b.txt", "x")).reading == "read"
