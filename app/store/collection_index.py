@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from app.core.errors import DocumentNotRead
 
 LAYOUT: Final = 2
-"""Counts up when tables or passages are made in another way; then all is read anew."""
+"""Counts up when tables, passages or texts are made in another way; then all is read anew."""
 
 _TOP: Final = 30
 """The passages by words, and by vectors, that are joined into one ranking."""

@@ -208,10 +208,11 @@ def test_an_answer_says_what_of_its_collections_is_not_read(
     hearth: Hearth, scans: str, engine: ScriptedEngine, capsys: Capture
 ) -> None:
     engine.pieces = ["Yes."]
+    assert hearth("ask", "How high is the rent?", "--docs", scans) == 0
+    words = "Scans: 1 scans without text, 1 with pages without text, 1 without text."
+    assert words in capsys.readouterr().err
     assert hearth("ask", "How high is the rent?", "--docs", scans, "--json") == 0
-    said = capsys.readouterr()
-    assert "Scans: 1 scans without text, 1 with pages without text, 1 without text." in said.err
-    told = json.loads(said.out)
+    told = value(capsys)
     assert told["collections"] == [
         {"name": scans, "files": 4, "waiting": 0, "unreadable": 0}
         | {"scans": 1, "partly_read": 1, "empty": 1}
@@ -228,8 +229,9 @@ def test_an_attached_scan_is_named_in_the_answer(
     scan, empty = pdf(tmp_path / "scan.pdf", [[]]), tmp_path / "empty.txt"
     empty.write_bytes(b"")
     files = ("--file", str(scan), "--file", str(empty))
+    assert hearth("ask", "What is it?", *files) == 0
+    said = capsys.readouterr().err
+    assert "scan.pdf: its pages are pictures without text." in said
+    assert "empty.txt: there is no text in it." in said
     assert hearth("ask", "What is it?", *files, "--json") == 0
-    said = capsys.readouterr()
-    assert "scan.pdf: its pages are pictures without text." in said.err
-    assert "empty.txt: there is no text in it." in said.err
-    assert [it["reading"] for it in json.loads(said.out)["files"]] == ["scan", "empty"]
+    assert [it["reading"] for it in value(capsys)["files"]] == ["scan", "empty"]
