@@ -23,6 +23,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _NO_TEXT: Final = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_BINARY: Final = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _SAMPLE: Final = 4096
 _MOSTLY: Final = 0.7
 _ESCAPED: Final = re.compile(rb"\x1b(?:\$|\([BJI])")
@@ -49,8 +50,14 @@ _LEAST_WORDS: Final = 4
 _LEAST_BYTES: Final = 6
 """Bytes beyond ASCII by which languages with other letters can be told from each other."""
 
+_LEAST_LETTERS: Final = 3
+"""Letters beyond ASCII by which a line of UTF-8 can be told."""
+
 _BEYOND: Final = re.compile(rb"[\x80-\xff]")
 _WORDS_BEYOND: Final = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
+_CASES: Final = re.compile("[а-яά-ώ][А-ЯΑ-Ω]")  # noqa: RUF001
+"""A capital within a word, as the alphabet of another encoding makes it."""
+
 _ICELANDIC: Final = re.compile("[þýðÞÝÐ]")
 """Letters in whose place Turkish has its own."""
 
@@ -82,7 +89,7 @@ def decode(data: bytes, declared: str = "") -> str:
     if text is None:
         text = _as_declared(data, declared)
     if text is None:
-        if b"\0" in data:
+        if _BINARY.search(data):
             raise Unreadable(Fault.UNKNOWN)
         text = _detected(data)
     if _NO_TEXT.search(text):
@@ -136,19 +143,21 @@ def _as_declared(data: bytes, declared: str) -> str | None:
 
 def _detected(data: bytes) -> str:
     """Decode a text by its letters. Raises Unreadable."""
-    lines = data.splitlines(keepends=True)
-    windows = _strictly(data, "cp1252")
-    if windows is None or _WINDOWS_RUN.search(windows) or _RUN.search(data):
-        encoding, text = _guessed(lines)
-        if text is not None and encoding not in _LATIN and _is_sane(text):
-            if len(_BEYOND.findall(b"".join(dict.fromkeys(lines)))) < _LEAST_BYTES:
-                raise Unreadable(Fault.ENCODING)
-            return text
     # A file may be put together from others, so lines in UTF-8 are left as they are.
+    lines = data.splitlines(keepends=True)
     others = [line for line in lines if _utf8(line) is None]
-    windows = _strictly(b"".join(others), "cp1252")
+    rest = b"".join(others)
+    windows = _strictly(rest, "cp1252")
+    if windows is None or _WINDOWS_RUN.search(windows) or _RUN.search(rest):
+        encoding, text = _guessed(others)
+        if text is not None and encoding not in _LATIN and _is_sane(text):
+            few = len(set(_WORDS_BEYOND.findall(rest))) < _LEAST_WORDS
+            known = len(_BEYOND.findall(b"".join(dict.fromkeys(others))))
+            if known < _LEAST_BYTES or (few and _CASES.search(text)):
+                raise Unreadable(Fault.ENCODING)
+            return "".join(_line(it, encoding) for it in lines)
     encoding = "cp1252" if windows is not None and _is_plausible(windows) else ""
-    words = len(set(_WORDS_BEYOND.findall(b"".join(others))))
+    words = len(set(_WORDS_BEYOND.findall(rest)))
     if not encoding or words >= _LEAST_WORDS or _ICELANDIC.search(windows or ""):
         found, text = _guessed(others)
         if found in _LATIN and text is not None and _is_plausible(text):
@@ -156,6 +165,13 @@ def _detected(data: bytes) -> str:
     if not encoding:
         raise Unreadable(Fault.ENCODING)
     return "".join(_utf8(line) or line.decode(encoding) for line in lines)
+
+
+def _line(line: bytes, encoding: str) -> str:
+    """Decode a line; two letters in Chinese are sometimes one of UTF-8 by chance, more hardly."""
+    text = _utf8(line)
+    by_chance = text is None or sum(it > "\x7f" for it in text) < _LEAST_LETTERS
+    return line.decode(encoding, errors="replace") if by_chance else text or ""
 
 
 def _guessed(lines: Sequence[bytes]) -> tuple[str, str | None]:
