@@ -13,6 +13,8 @@ from app.documents.numerals import numeral
 _LEVELS: Final = 9
 _PLACEHOLDER: Final = re.compile(r"%([1-9])")
 _MOST_DIGITS: Final = 9
+_MOST_TEXT: Final = 100
+"""Characters around a number; it stands before every paragraph of a list."""
 _BULLET: Final = "\u2022"
 _PRIVATE: Final = re.compile("[\ue000-\uf8ff\\w]")
 """Bullets of fonts that have drawings in the place of letters."""
@@ -137,7 +139,7 @@ def _level(found: ET.Element) -> tuple[int, _Level]:
     return _whole(found.get("ilvl", ""), 0), _Level(
         _whole(_value(found, "start"), 0 if found.find("start") is None else 1),
         "bullet" if picture else form,
-        "" if picture else _value(found, "lvlText"),
+        "" if picture else _value(found, "lvlText")[:_MOST_TEXT],
         None if restart is None else _whole(restart.get("val", ""), 0),
         legal is not None and legal.get("val", "1") not in {"0", "false", "off"},
         _value(found, "pStyle"),

@@ -378,7 +378,7 @@ class _Text(XmlReader):
         elif self._elsewhere:
             return
         elif (formula := self._formula.closed()) is not None:
-            self._write(formula)
+            self._write_formula(formula)
         elif tag == "pPr":
             self._in_properties = False
         elif tag == "tc":
@@ -400,6 +400,12 @@ class _Text(XmlReader):
         """Write what is still in hand."""
         if self._rest:
             self._end_paragraph(_Paragraph(self._rest))
+
+    def _write_formula(self, formula: str) -> None:
+        if self._paragraphs:
+            self._write(formula)
+        elif formula:
+            self._out.write(f"{formula}\n\n")  # it stands between paragraphs
 
     def _write(self, text: str) -> None:
         """Write words of the run, unless they are hidden."""

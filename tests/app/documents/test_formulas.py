@@ -90,6 +90,21 @@ def test_a_formula_of_a_docx_keeps_its_meaning(tmp_path: Path, formula: str, sho
     assert read(made.docx(tmp_path / "a.docx", body)).text == f"is {shown}"
 
 
+def test_a_formula_may_stand_between_paragraphs(tmp_path: Path) -> None:
+    formula = f"<m:oMathPara xmlns:m='{M}'><m:oMath>{sup(t('10'), t('2'))}</m:oMath></m:oMathPara>"
+    body = made.paragraph("Before") + formula + made.paragraph("Behind")
+    assert read(made.docx(tmp_path / "a.docx", body)).text == "Before\n\n10²\n\nBehind"
+
+
+def test_formulas_without_end_are_read_as_far_as_they_make_sense(tmp_path: Path) -> None:
+    deep = "<m:e>" * 5000 + "<m:r><m:t>x</m:t></m:r>" + "</m:e>" * 5000
+    body = f"<w:p><w:r><w:t>is </w:t></w:r><m:oMath xmlns:m='{M}'>{deep}</m:oMath></w:p>"
+    document = read(made.docx(tmp_path / "a.docx", body))
+    assert document.text.startswith("is ")
+    (tmp_path / "a.html").write_text("<html><p>is <math>" + "<msup><mrow>" * 50_000)
+    assert read(tmp_path / "a.html").text.startswith("is")
+
+
 def test_a_formula_of_a_pptx_keeps_its_meaning(tmp_path: Path) -> None:
     formula = (
         f"<m:oMathPara xmlns:m='{M}'><m:oMath>{sup(t('10'), t('2'))}</m:oMath></m:oMathPara>"
