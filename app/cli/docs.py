@@ -127,6 +127,7 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     state = app.knowledge.state(collection.id)
     if state.waiting or state.looked is None:
         out.note(f"Not all files are read yet. `hearth docs add {collection.name}` goes on.")
+    _tell_not_read(state, out)
     out.value(
         [passage_value(it) for it in found],
         lambda: "\n\n".join(
@@ -143,6 +144,7 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
     found = app.knowledge.check([collection.id], args.quote)
     documents = app.knowledge.documents(it.document for it in found)
     places = [_place(it, documents[it.document]) for it in found if it.document in documents]
+    _tell_not_read(app.knowledge.state(collection.id), out)
     nowhere = {"found": False, "file": None, "page": None, "start": None, "end": None}
     value = {**places[0], "also": places[1:]} if places else nowhere
     out.value(
@@ -246,6 +248,12 @@ def not_read(state: CollectionState) -> list[str]:
         "without text": state.empty,
     }
     return [f"{count:,} {words}" for words, count in found.items() if count]
+
+
+def _tell_not_read(state: CollectionState, out: Output) -> None:
+    """Say that words may stand where nothing could be read."""
+    if said := not_read(state):
+        out.note(f"Not all is known: {', '.join(said)}.")
 
 
 _STATES = {

@@ -18,6 +18,7 @@ NOT_READ: Final = "(formula, not read)"
 
 _MOST_DEEP: Final = 200
 _SIMPLE: Final = re.compile(r"[\w.,\u00b0%\u2032'\u207a\u207b\u208a\u208b\u221e]+")
+_ONE_THING: Final = re.compile(r"[\d.,]+|[^\W\d_]+[\u2070-\u209f\u00b2\u00b3\u00b9\u2032]*")
 _BUILT: Final = re.compile(r"[/^_\u221a\u2070-\u209f\u00b2\u00b3\u00b9]")
 _LETTERS: Final = re.compile("[\U0001d400-\U0001d7ff]")
 """Letters that are drawn slanted or bold in formulas."""
@@ -136,7 +137,10 @@ def _grouped(text: str) -> str:
 def _fraction(above: str, below: str, *, bar: bool = True) -> str:
     if not bar:
         return f"binom({above.strip()}, {below.strip()})"
-    return _Fraction(f"{_grouped(above)}/{_grouped(below)}")
+    below = _grouped(below)
+    if not (_ONE_THING.fullmatch(below) or _is_enclosed(below)):
+        below = f"({below})"  # 1/2a would be a half of a
+    return _Fraction(f"{_grouped(above)}/{below}")
 
 
 def _scripted(base: str, lowered: str = "", above: str = "") -> str:

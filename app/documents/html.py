@@ -35,6 +35,7 @@ _FORMULA: Final = re.compile(r"\bmwe-math")
 """Classes of elements that hide MathML in favour of a picture of it."""
 _PICTURE: Final = re.compile(r"\b(?:math|tex|latex|equation|formula)", re.IGNORECASE)
 _LIST_TYPES: Final = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_UNMARKED: Final = re.compile(r"list-style(?:-type)?\s*:[^;]*\bnone\b", re.IGNORECASE)
 _MOST_DEEP: Final = 300
 _MOST_COUNTED: Final = 9
 """Digits of a number that a list may begin with."""
@@ -228,7 +229,8 @@ class _List:
     """A list, which counts its items."""
 
     def __init__(self, tag: str, values: Mapping[str, str]) -> None:
-        self._form = _LIST_TYPES.get(values.get("type", ""), "decimal") if tag == "ol" else ""
+        counts = tag == "ol" and not _UNMARKED.search(values.get("style", ""))
+        self._form = _LIST_TYPES.get(values.get("type", ""), "decimal") if counts else ""
         self._next = _whole(values.get("start", ""), 1)
 
     def mark(self, values: Mapping[str, str]) -> str:

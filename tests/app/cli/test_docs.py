@@ -204,6 +204,16 @@ def test_scans_half_scans_and_empty_files_do_not_count_as_read(
     }
 
 
+def test_words_that_are_not_found_may_stand_in_a_scan(
+    hearth: Hearth, scans: str, capsys: Capture
+) -> None:
+    said = "Not all is known: 1 scans without text, 1 with pages without text, 1 without text."
+    assert hearth("docs", "check", scans, "--quote", "a bicycle in the yard") == 0
+    assert said in capsys.readouterr().err
+    assert hearth("docs", "search", scans, "deposit") == 0
+    assert said in capsys.readouterr().err
+
+
 def test_an_answer_says_what_of_its_collections_is_not_read(
     hearth: Hearth, scans: str, engine: ScriptedEngine, capsys: Capture
 ) -> None:

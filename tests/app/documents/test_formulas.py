@@ -69,6 +69,8 @@ OMML = [
     (sub(t("v"), t("max")), "v_(max)"),
     (over(t("a"), t("b")), "a/b"),
     (over(t("a+b"), t("c")), "(a+b)/c"),
+    (over(t("1"), t("2a")), "1/(2a)"),
+    (over(t("1"), sub(t("x"), t("1"))), "1/x₁"),
     (t("1") + over(t("1"), t("2")), "1 1/2"),
     (over(t("1"), t("2")) + t("5"), "1/2 5"),
     (over(t("n"), t("k"), "noBar"), "binom(n, k)"),
@@ -213,6 +215,18 @@ def test_raised_and_lowered_words_are_read_as_such(
     pieces = "".join(run(it, align) for it in text)  # as programs write them, in several runs
     body = f"<w:p>{run(before)}{pieces}{run(behind)}</w:p>"
     assert read(made.docx(tmp_path / "a.docx", body)).text == shown
+
+
+def test_items_of_a_page_of_html_are_read_with_their_numbers(tmp_path: Path) -> None:
+    page = (
+        "<html><ol start=3 type=a><li>The tenant<li value=7>pays</ol><ul><li>rent</ul>"
+        "<ol style='list-style: none'><li>costs</ol><ol><li>One<ol type=I><li>Two</ol></ol>"
+    )
+    (tmp_path / "a.html").write_text(page)
+    lines = read(tmp_path / "a.html").text.split("\n")
+    assert [it for it in lines if it] == [
+        "c. The tenant", "g. pays", "- rent", "- costs", "1. One", "I. Two",
+    ]  # fmt: skip
 
 
 def test_a_style_raises_words_as_well(tmp_path: Path) -> None:
