@@ -235,8 +235,8 @@ def _declare(ask: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="PATH",
-        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, RTF, EPUB, HTML, e-mail,"
-        " a picture, or a sound as WAV, MP3 or FLAC; may be given several times",
+        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, RTF, EPUB, HTML,"
+        " e-mail, a picture, or a sound as WAV, MP3 or FLAC; may be given several times",
     )
     ask.add_argument(
         "--image",
