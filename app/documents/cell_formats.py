@@ -94,7 +94,7 @@ def shown_number(value: float, code: str, base: date) -> str:
     try:
         text = _number(section, size)
         return sign + text.lstrip() if any(it in "123456789" for it in text) else text
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, LookupError):
         return _general(value)
 
 
@@ -223,7 +223,7 @@ def _number(section: _Section, value: float) -> str:
     number = Decimal(repr(value))
     number *= 100 ** min(9, sum(kind == "percent" for kind, _ in tokens))
     slash = next((at for at, (kind, _) in enumerate(tokens) if kind == "slash"), None)
-    if slash is not None:
+    if slash is not None and any(kind == "digit" for kind, _ in tokens[:slash]):
         return _as_fraction(tokens, slash, number)
     exponent = next((at for at, (kind, _) in enumerate(tokens) if kind == "exponent"), None)
     if exponent is not None:

@@ -147,14 +147,7 @@ class _Slide(XmlReader):
             case "r" | "fld":
                 self._shift = ""
             case "rPr":
-                baseline = attributes.get("baseline", "0")
-                self._shift = (
-                    ""
-                    if baseline.startswith("0")
-                    else "lowered"
-                    if baseline[0] == "-"
-                    else "raised"
-                )
+                self._shift = _shift_of(attributes.get("baseline", ""))
             case "br":
                 self._pieces.append(("", "\n"))
 
@@ -230,6 +223,13 @@ class _Slide(XmlReader):
     def data(self, text: str) -> None:
         if not self._formula.data(text) and self._in_text and not self._fallback:
             self._pieces.append((self._shift, text))
+
+
+def _shift_of(baseline: str) -> Shift:
+    """Tell where words stand by how far they are raised, in thousandths of a percent."""
+    if not baseline.strip("0%"):
+        return ""
+    return "lowered" if baseline.startswith("-") else "raised"
 
 
 def drawn_words(package: Package, name: str, unread: set[Unread]) -> str:

@@ -47,6 +47,14 @@ def test_numbers_of_lists_are_read(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_run_that_does_not_say_how_far_it_is_raised_stands_in_the_line(tmp_path: Path) -> None:
+    runs = "".join(
+        f'<a:r><a:rPr baseline="{it}"/><a:t>2</a:t></a:r>' for it in ("", "0", "30000", "-25%")
+    )
+    path = one_slide(tmp_path / "a.pptx", f"<p:sp><a:p>{runs}</a:p></p:sp>")
+    assert read(path).text == "22²₂"
+
+
 def test_footers_stand_behind_the_slide(tmp_path: Path) -> None:
     shapes = (
         "<p:sp><p:ph type='ftr'/>" + paragraph("ACME, confidential") + "</p:sp>"
