@@ -21,13 +21,15 @@ from app.cli.arguments import (
 )
 from app.cli.assistants import layers_of
 from app.cli.command import Command, WrongUsage
+from app.cli.docs import not_read
 from app.cli.interrupt import interruptible
 from app.cli.output import Output
 from app.cli.printing import loading, print_answer, tell_stay
 from app.cli.streams import read, read_file
 from app.core.chats.answers import AnswerEvent, AnswerOptions
-from app.core.documents import AttachedFile, PromptSource
+from app.core.documents import AttachedFile, PromptSource, left_out
 from app.core.errors import SettingsInvalid
+from app.core.knowledge import CollectionState
 from app.core.settings.fields import Settings
 from engines.cancel import CancelToken
 from engines.types import MAX_DEPTH, EngineName, Message
@@ -95,7 +97,23 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
             return app.answers.files_of(sources, files)
         return app.answers.files(app.chats.path(app.chats.chat(args.chat).id))
 
-    return print_answer(app, interruptible(work), out, args.think, files=told)
+    grounds = _collections(app, args, options)
+    for state in grounds:
+        if said := not_read(state):
+            out.note(f"{state.collection.name}: {', '.join(said)}.")
+    return print_answer(app, interruptible(work), out, args.think, files=told, collections=grounds)
+
+
+def _collections(
+    app: App, args: argparse.Namespace, options: AnswerOptions
+) -> list[CollectionState]:
+    """Return how far the collections are read in which the answer is grounded."""
+    if args.chat is None:
+        chosen = options.collections or ()
+    else:
+        chosen = app.answers.collections_of(options, app.chats.chat(args.chat).id)
+    there = {it.id for it in app.knowledge.collections()}
+    return [app.knowledge.state(it) for it in chosen if it in there]
 
 
 def answer_built_in(app: App, out: Output) -> int:
@@ -131,8 +149,8 @@ def read_files(app: App, paths: Sequence[Path], out: Output) -> list[AttachedFil
 
     for file in interruptible(work):
         files.append(file)
-        if file.document.is_scan:
-            out.note(f"{file.name} is a scan: its pages are pictures without text.")
+        for said in left_out(file.name, file.document):
+            out.note(said)
     return files
 
 
@@ -217,8 +235,8 @@ def _declare(ask: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="PATH",
-        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, EPUB, HTML, e-mail, a"
-        " picture, or a sound as WAV, MP3 or FLAC; may be given several times",
+        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, RTF, EPUB, HTML,"
+        " e-mail, a picture, or a sound as WAV, MP3 or FLAC; may be given several times",
     )
     ask.add_argument(
         "--image",

@@ -77,9 +77,13 @@ def _index(app: App, collection: DocumentCollection, out: Output) -> None:
 
 def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
     state = app.knowledge.state(collection.id)
-    unreadable = app.knowledge.files(collection.id, "unreadable")
-    for it in unreadable:
-        out.note(f"{it.name} cannot be read. {it.why} {it.do}")
+    files = app.knowledge.files(collection.id)
+    unreadable = [it for it in files if it.state == "unreadable"]
+    for it in files:
+        if it.state == "unreadable":
+            out.note(f"{it.name} cannot be read. {it.why} {it.do}")
+        elif it.state in _STATES:
+            out.note(f"{it.name}: {_said(it)}.")
     for trouble in state.troubles:
         out.note(f"{trouble.path}: {trouble.why}")
     if not state.model and (why := app.knowledge.embedder().why):
@@ -108,8 +112,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
         *(str(path) for path in state.collection.paths),
         *(f"{trouble.path}: {trouble.why}" for trouble in state.troubles),
         "",
-        table([(it.name, size(it.size), f"{it.state}. {it.why}" if it.why else it.state)
-               for it in files]) or "There are no files in it yet.",
+        table([(it.name, size(it.size), _said(it)) for it in files]) or "There are no files in it yet.",
     ]  # fmt: skip
     out.value({**_state(state), "files": [_file(it) for it in files]}, lambda: "\n".join(lines))
     return 0
@@ -127,6 +130,7 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     state = app.knowledge.state(collection.id)
     if state.waiting or state.looked is None:
         out.note(f"Not all files are read yet. `hearth docs add {collection.name}` goes on.")
+    _tell_not_read(state, out)
     out.value(
         [passage_value(it) for it in found],
         lambda: (
@@ -146,6 +150,7 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
     found = app.knowledge.check([collection.id], args.quote)
     documents = app.knowledge.documents(it.document for it in found)
     places = [_place(it, documents[it.document]) for it in found if it.document in documents]
+    _tell_not_read(app.knowledge.state(collection.id), out)
     nowhere = {"found": False, "file": None, "page": None, "start": None, "end": None}
     value = {**places[0], "also": places[1:]} if places else nowhere
     out.value(
@@ -219,18 +224,18 @@ def _place(found: Citation, document: Document) -> dict[str, Any]:
 
 def _state(state: CollectionState) -> dict[str, Any]:
     value = asdict(state)
-    return {**value.pop("collection"), **value}
+    return {**value.pop("collection"), **value, "not_all_read": state.not_all_read}
 
 
 def _file(it: IndexedFile) -> dict[str, Any]:
-    return {name: value for name, value in asdict(it).items() if value != ""}
+    return {name: value for name, value in asdict(it).items() if value not in {"", ()}}
 
 
 def _summary(state: CollectionState) -> str:
     """Say how far an index is, in a line."""
     parts = [f"{state.files:,} files"]
     parts += [f"{state.waiting:,} not read yet"] if state.waiting else []
-    parts += [f"{state.unreadable:,} unreadable"] if state.unreadable else []
+    parts += not_read(state)
     parts += [f"{state.left_out:,} of other kinds left out"] if state.left_out else []
     parts.append(f"{state.passages:,} passages")
     if state.model:
@@ -238,6 +243,37 @@ def _summary(state: CollectionState) -> str:
     parts.append(size(state.index_bytes))
     parts += ["paused"] if state.collection.paused else []
     return ", ".join(parts)
+
+
+def not_read(state: CollectionState) -> list[str]:
+    """Say of how many files not all words are known."""
+    found = {
+        "unreadable": state.unreadable,
+        "scans without text": state.scans,
+        "with pages without text": state.partly_read,
+        "without text": state.empty,
+    }
+    return [f"{count:,} {words}" for words, count in found.items() if count]
+
+
+def _tell_not_read(state: CollectionState, out: Output) -> None:
+    """Say that words may stand where nothing could be read."""
+    if said := not_read(state):
+        out.note(f"Not all is known: {', '.join(said)}.")
+
+
+_STATES = {
+    "partly_read": "read in part: some pages are pictures",
+    "scan": "not read: a scan without text",
+    "empty": "no text in it",
+}
+
+
+def _said(it: IndexedFile) -> str:
+    """Say how far a file is read."""
+    state = _STATES.get(it.state, it.state)
+    unread = f"; {' and '.join(it.unread)} not read" if it.unread else ""
+    return f"{state}. {it.why}" if it.why else state + unread
 
 
 def _declare_add(parser: argparse.ArgumentParser) -> None:

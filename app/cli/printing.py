@@ -13,6 +13,7 @@ from app.core.chats.conversation import Failure
 from app.core.chats.thinking import why_fixed
 from app.core.citations import Citation, CitationCheck
 from app.core.documents import AttachedFile, Document, PromptSource, location_words
+from app.core.knowledge import CollectionState
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
 from app.net.hosts import is_loopback
@@ -45,6 +46,7 @@ class _Heard:
     sources: tuple[PromptSource, ...] = ()
     citations: tuple[Citation, ...] = ()
     files: Sequence[AttachedFile] = ()
+    collections: Sequence[CollectionState] = ()
 
     def take(self, event: AnswerEvent, out: Output) -> None:
         match event:
@@ -102,17 +104,19 @@ def print_answer(
     think: str | None = None,
     said: set[str] | None = None,
     files: Callable[[Sequence[PromptSource]], Sequence[AttachedFile]] = lambda _sources: (),
+    collections: Sequence[CollectionState] = (),
 ) -> int:
     """Print an answer; returns the exit status.
 
     think: on or off, where the model was asked to reason or not to; it is told where that has no
     effect. said: notes on the engine that were printed before and need no repeating; new ones are
     added. files: those whose text the answer was told, by its sources; its quotes are held against
-    them.
+    them. collections: those that it is grounded in.
     Raises the answer's error after what was answered has been printed. Where that is to be one
     JSON value, it holds both, and nothing is raised.
     """
     heard = _Heard(think)
+    heard.collections = collections
     try:
         with closing(events):
             for event in events:
@@ -218,6 +222,8 @@ def _of_files(heard: _Heard) -> dict[str, Any]:
     value: dict[str, Any] = {}
     if heard.files:
         value["files"] = [asdict(it.attachment) for it in heard.files]
+    if heard.collections:
+        value["collections"] = [_collection(it) for it in heard.collections]
     if heard.sources:
         value["sources"] = [asdict(it) for it in heard.sources]
         value["passages"] = [
@@ -226,6 +232,12 @@ def _of_files(heard: _Heard) -> dict[str, Any]:
     if heard.citations:
         value["citations"] = [_cited(it, documents.get(it.document)) for it in heard.citations]
     return value
+
+
+def _collection(state: CollectionState) -> dict[str, Any]:
+    """Write how far a collection is read."""
+    counts = ("files", "waiting", "unreadable", "scans", "partly_read", "empty")
+    return {"name": state.collection.name, **{it: getattr(state, it) for it in counts}}
 
 
 def _passage(source: PromptSource, document: Document) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from app.core.documents import AttachedFile, Document, DocumentKind, LocationKind, TextSpan
+from app.core.shifted import LOWERED_DIGITS, raised
 
 Verdict = Literal["found", "elsewhere", "not_found"]
 """elsewhere: the words stand in the files, but not at the place that the answer names."""
@@ -118,7 +119,8 @@ _MARKS: Final = {
 _SPECIAL: Final = re.compile(
     r"(?P<hyphen>(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\n\s*(?=[^\W\d_]))"
     r"|(?P<range>(?<=\w)[-\u2010][ \t]*\n\s*(?=\w))|(?P<space>[^\S ]\s*| \s+)"
-    rf"|(?P<mark>{'|'.join(_MARKS)})|(?P<composed>.[\u0300-\u036f]+)",
+    rf"|(?P<mark>{'|'.join(_MARKS)})|(?P<composed>.[\u0300-\u036f]+)"
+    r"|(?P<power>\^(?:\{[0-9n+\-\u2212]+\}|\([0-9n+\-\u2212]+\)|[-+\u2212]?[0-9]+|n\b))",
 )
 _EDGE: Final = "\x02"
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f]")
@@ -191,7 +193,7 @@ class CitationCheck:
         self._files = [(file, _Source(file.document)) for file in files]
         self._names = {
             name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)")
-            for name in sorted({it.name for it in files}, key=len, reverse=True)
+            for name in sorted(_names_of(files), key=len, reverse=True)
         }
 
     def check(self, answer: str) -> tuple[Citation, ...]:
@@ -228,10 +230,14 @@ class CitationCheck:
                 spans = tuple(file.document.spans(start, end))
                 if len(spans) > 1 and spans[0].place.kind not in _ONE_TEXT:
                     continue
-                right = named is None or not named.isdisjoint(_called(file.name))
+                attached, page = spans[0].place.attached if spans else ("", 0)
+                called = _called(file.name) | {attached.casefold()}
+                right = named is None or not named.isdisjoint(called)
                 if right and spans:
                     wanted = _wanted(numbers, spans[0].place.kind)
-                    right = not wanted or any(span.place.number in wanted for span in spans)
+                    places = {page} if page else set()
+                    right = not wanted.isdisjoint(places | {it.place.number for it in spans})
+                    right = right or not wanted
                 verdict: Verdict = "found" if right else "elsewhere"
                 if best.verdict in {"found", verdict}:
                     continue
@@ -257,6 +263,12 @@ def _wanted(numbers: Mapping[_Counted, set[int]], kind: LocationKind) -> set[int
     if kind in _WITH_PAGES:
         return numbers.get("page", set())
     return set().union(*numbers.values())
+
+
+def _names_of(files: Sequence[AttachedFile]) -> set[str]:
+    """Return the names of files, and of what is attached to them."""
+    places = (section.place for file in files for section in file.document.sections)
+    return {file.name for file in files} | {place.attached[0] for place in places} - {""}
 
 
 def _called(name: str) -> set[str]:
@@ -348,12 +360,36 @@ def _replaced(found: re.Match[str]) -> str:
         return "\t" if "\t" in found["space"] and "\n" not in found["space"] else " "
     if found["mark"]:
         return _MARKS[found["mark"]]
+    if found["power"]:
+        return raised(found["power"].strip("^{}()"))  # 10^2 is 10²
     return unicodedata.normalize("NFC", found["composed"])
+
+
+_LETTER_BEFORE: Final = re.compile(rf"[^\W\d_]_?[0-9{LOWERED_DIGITS}]*$")
+
+
+def _index(wanted: str, at: int) -> str:
+    """Match a part of an index however it is written, as in H₂O; "" where it is none.
+
+    Behind a digit it would be another number.
+    """
+    character = wanted[at]
+    if character == "_" and wanted[at + 1 : at + 2].isdigit():
+        return f"(?:_|(?=[{LOWERED_DIGITS}])|(?<={_HIDDEN}))"
+    is_lowered = character in LOWERED_DIGITS
+    if not (is_lowered or character in "0123456789") or not _LETTER_BEFORE.search(
+        wanted[max(0, at - 9) : at]
+    ):
+        return ""
+    digit = unicodedata.digit(character)
+    return f"{'_?' if is_lowered else ''}[{digit}{LOWERED_DIGITS[digit]}]"
 
 
 def _pattern(wanted: str, between: str) -> re.Pattern[str]:
     """Write a pattern for a normalised quote."""
-    return re.compile(between.join(_character(wanted, at) for at in range(len(wanted))))
+    return re.compile(
+        between.join(_index(wanted, at) or _character(wanted, at) for at in range(len(wanted)))
+    )
 
 
 def _character(wanted: str, at: int) -> str:

@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from engines.types import MediaKind, Medium
 
+Reading = Literal["read", "partly_read", "scan", "empty"]
+"""How much of a file's words is known. partly_read: some of its pages are pictures without text;
+scan: all are. empty: it shows nothing."""
+
 BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
 
@@ -24,6 +28,7 @@ PASSAGE: Final = 1000
 _HALVED: Final = 500
 """Characters of a passage, at most, that is told by one vector as well as by two."""
 
+_PLACE_IN: Final = re.compile(r", [a-z]+ (\d{1,7})$")
 _SPACE: Final = re.compile(r"\s")
 
 
@@ -33,6 +38,7 @@ class DocumentKind(StrEnum):
     TEXT = "text"
     MARKDOWN = "markdown"
     HTML = "html"
+    RTF = "rtf"
     CSV = "csv"
     PDF = "pdf"
     DOCX = "docx"
@@ -75,6 +81,19 @@ class LocationKind(StrEnum):
     SHEET = "sheet"
     CHAPTER = "chapter"
     MESSAGE = "message"
+    ATTACHMENT = "attachment"  # of an e-mail, or a page of it; they stand behind the messages
+
+
+class Unread(StrEnum):
+    """Parts of a file that are shown to a person and are not read."""
+
+    CHARTS = "charts"
+    DIAGRAMS = "diagrams"
+    PICTURES = "pictures"
+    FORMULAS = "formulas"
+    OBJECTS = "embedded objects"
+    COMMENTS = "comments"
+    ATTACHMENTS = "attachments"
 
 
 @dataclass(frozen=True)
@@ -82,7 +101,8 @@ class Location:
     """A place in a document.
 
     number: counts the places of a document, from 1.
-    title: a heading, the name of a sheet, the subject of a message; empty where there is none.
+    title: a heading, the name of a sheet, the subject of a message, the name of an attachment with
+    the place there; empty where there is none.
     """
 
     kind: LocationKind
@@ -93,6 +113,14 @@ class Location:
     def page(self) -> int | None:
         """The number of a page, slide, sheet or section; a text without parts has none."""
         return None if self.kind is LocationKind.WHOLE else self.number
+
+    @property
+    def attached(self) -> tuple[str, int]:
+        """The name of an attachment and the number of the place in it, 0 where it has none."""
+        if self.kind is not LocationKind.ATTACHMENT:
+            return "", 0
+        found = _PLACE_IN.search(self.title)
+        return (self.title[: found.start()], int(found[1])) if found else (self.title, 0)
 
 
 @dataclass(frozen=True)
@@ -144,7 +172,7 @@ class Document:
     media: of a picture or a sound, which have no sections, a file for the engines: with what is
     seen or heard, and nothing else that the file says of its maker. width, height: of a picture in
     its file, as it is shown, in pixels; `media` may have fewer of them. seconds: of a sound.
-    pages: the first of the scanned ones, as pictures.
+    pages: the first of the scanned ones, as pictures. unread: the parts of it that were left out.
     """
 
     kind: DocumentKind
@@ -157,6 +185,7 @@ class Document:
     height: int = 0
     seconds: float = 0.0
     pages: tuple[PagePicture, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
     @cached_property
     def medium(self) -> Medium | None:
@@ -173,6 +202,15 @@ class Document:
     def empty(self) -> bool:
         """Whether it has no text."""
         return not any(section.text.strip() for section in self.sections)
+
+    @property
+    def reading(self) -> Reading:
+        """How much of its words is known."""
+        if self.kind.medium is not None:
+            return "read"
+        if not self.scanned:
+            return "empty" if self.empty else "read"
+        return "scan" if self.empty or len(self.scanned) == len(self.sections) else "partly_read"
 
     @property
     def is_scan(self) -> bool:
@@ -255,7 +293,7 @@ class Attachment:
 
     size: bytes. places: how many pages, slides, sheets or sections it has. scanned: how many of
     its pages are pictures without text. width, height: of a picture, in pixels. seconds: of a
-    sound.
+    sound. reading: how much of its words is known. unread: the parts of it that were left out.
     """
 
     name: str
@@ -267,6 +305,8 @@ class Attachment:
     width: int = 0
     height: int = 0
     seconds: float = 0.0
+    reading: Reading = "read"
+    unread: tuple[Unread, ...] = ()
 
     @classmethod
     def of(cls, name: str, document: Document) -> Attachment:
@@ -280,6 +320,8 @@ class Attachment:
             document.width,
             document.height,
             document.seconds,
+            document.reading,
+            document.unread,
         )
 
 
@@ -324,7 +366,11 @@ class FileShare:
         if self.unseen and self.whole:
             scanned = "1 scanned page" if self.unseen == 1 else f"{self.unseen} scanned pages"
             return "none of its pages" if self.nothing else f"all but {scanned}"
-        words = {LocationKind.HEADING: "sections", LocationKind.WHOLE: "texts"}
+        words = {
+            LocationKind.HEADING: "sections",
+            LocationKind.WHOLE: "texts",
+            LocationKind.MESSAGE: "messages and attachments",
+        }
         return f"parts of {self.places} of {self.of} {words.get(self.kind, f'{self.kind}s')}"
 
 
@@ -440,6 +486,32 @@ def _media_parts(
             yield PromptPart("app", f"{name} is a {source.origin}, which is left out here.")
 
 
+def left_out(name: str, document: Document) -> Iterator[str]:
+    """Say what a file shows and its text does not have, in sentences for a model and a terminal."""
+    match document.reading:
+        case "scan":
+            yield f"{name}: its pages are pictures without text."
+        case "empty":
+            yield f"{name}: there is no text in it."
+        case "partly_read":
+            yield f"{name}: {_pages(document)} without text."
+    if document.unread:
+        yield f"{name}: {' and '.join(document.unread)} in it are not read."
+
+
+_MOST_PAGES: Final = 20
+
+
+def _pages(document: Document) -> str:
+    kind = document.sections[0].place.kind
+    word = kind if kind in {LocationKind.PAGE, LocationKind.SLIDE} else "part"
+    if len(document.scanned) == 1:
+        return f"{word} {document.scanned[0]} is a picture"
+    if len(document.scanned) > _MOST_PAGES:
+        return f"{len(document.scanned)} of its {word}s are pictures"
+    return f"{word}s {', '.join(map(str, document.scanned))} are pictures"
+
+
 def _file_parts(
     sources: Sequence[PromptSource], documents: Mapping[str, Document]
 ) -> Iterator[PromptPart]:
@@ -448,12 +520,12 @@ def _file_parts(
         if document is None:
             continue
         chosen = list(group)
+        for said in left_out(name, document):
+            yield PromptPart("app", said)
         if any(not it.place for it in chosen):
-            for number, section in enumerate(document.sections):
+            for section in document.sections:
                 if section.text.strip():
                     yield _told(name, section.place, section.text)
-                elif not number and document.is_scan:
-                    yield PromptPart("app", f"{name}: its pages are pictures without text.")
             continue
         share = share_of(AttachedFile(name, document), chosen)
         yield PromptPart("app", f"Of {name}, {share} are here.")
@@ -496,13 +568,17 @@ def location_words(place: Location) -> str:
     """Name a place in a document, without words of the document's own."""
     if place.kind is LocationKind.WHOLE:
         return "text"
-    kind = "section" if place.kind is LocationKind.HEADING else place.kind
-    return f"{kind} {place.number}"
+    kinds = {LocationKind.HEADING: "section", LocationKind.ATTACHMENT: "part"}
+    return f"{kinds.get(place.kind, place.kind)} {place.number}"
 
 
 def _told(name: str, place: Location, text: str) -> PromptPart:
-    """Write a text with its place; the name of a sheet, which is the file's own, with the text."""
-    own = f"{place.title}\n" if place.kind is LocationKind.SHEET else ""
+    """Write a text with its place; the name of a sheet or attachment, its own, with the text."""
+    own = ""
+    if place.kind is LocationKind.SHEET:
+        own = f"{place.title}\n"
+    elif place.kind is LocationKind.ATTACHMENT:
+        own = f"(attachment {place.title})\n"
     return PromptPart("file", fenced(f"{name}, {location_words(place)}", own + text))
 
 
@@ -526,7 +602,18 @@ def attachment_from(values: Mapping[str, Any]) -> Attachment:
         int(values.get("width", 0)),
         int(values.get("height", 0)),
         float(values.get("seconds", 0)),
+        _reading_from(values),
+        unread_from(values.get("unread", ())),
     )
+
+
+def _reading_from(values: Mapping[str, Any]) -> Reading:
+    """Read how much of a file is known; earlier Hearths told the number of its scanned pages."""
+    known: dict[object, Reading] = {"partly_read": "partly_read", "scan": "scan", "empty": "empty"}
+    scanned = int(values["scanned"])
+    if scanned and "reading" not in values:
+        return "scan" if scanned == int(values["places"]) else "partly_read"
+    return known.get(values.get("reading"), "read")
 
 
 def source_from(values: Mapping[str, Any]) -> PromptSource:
@@ -577,7 +664,14 @@ def document_from(values: Mapping[str, Any]) -> Document:
         int(values.get("height", 0)),
         float(values.get("seconds", 0)),
         tuple(pages.values()),
+        unread_from(values.get("unread", ())),
     )
+
+
+def unread_from(values: Iterable[object]) -> tuple[Unread, ...]:
+    """Read the parts of a file that were left out; those of a later Hearth are not known."""
+    given = set(values)
+    return tuple(it for it in Unread if it.value in given)
 
 
 def _page_from(values: Mapping[str, Any]) -> PagePicture:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from app.core.documents import Location, Passage, PromptSource, TextSpan
+from app.core.documents import Location, Passage, PromptSource, Reading, TextSpan, Unread
 from app.core.models.entry import ModelEntry
 
 LONGEST_NAME: Final = 80
@@ -22,7 +22,7 @@ _RANK_WEIGHT: Final = 60
 Ranking = Sequence[tuple[int, float]]
 """The numbers of passages, the best first, and what it says for each that it was found, up to 1."""
 
-FileState = Literal["waiting", "read", "unreadable"]
+FileState = Reading | Literal["waiting", "unreadable"]
 
 By = Literal["text", "vector"]
 """How a passage was found: by its words, or by its meaning."""
@@ -44,7 +44,7 @@ class IndexedFile:
 
     name: as answers call it, its path below the folder that was added. places: how many pages,
     slides or sections it has. scanned: how many of its pages are pictures without text. why, do:
-    of one that cannot be read.
+    of one that cannot be read. unread: the parts of it that were left out.
     """
 
     path: Path
@@ -55,6 +55,7 @@ class IndexedFile:
     scanned: int = 0
     why: str = ""
     do: str = ""
+    unread: tuple[Unread, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,11 @@ class PathTrouble:
 class CollectionState:
     """How far the index of a collection is.
 
-    files: all that were found; waiting, unreadable: of them. left_out: files of other kinds, such
-    as pictures and programs. characters: of the text. passages: of all that were read;
-    with_vectors: of those, by the model that is to be used. model: the name of the one whose
-    vectors are searched now, "" for none; next_model: that of a new index in the making.
+    files: all that were found; waiting, unreadable: of them. scans, partly_read, empty: those of
+    whose words none, some, or nothing is there; they are neither waiting nor unreadable. left_out:
+    files of other kinds, such as pictures and programs. characters: of the text. passages: of all
+    that were read; with_vectors: of those, by the model that is to be used. model: the name of the
+    one whose vectors are searched now, "" for none; next_model: that of a new index in the making.
     index_bytes: on the disk. looked: when the folders were last looked through, in seconds since
     1970; None before the first time. troubles: what could not be looked through then.
     """
@@ -94,6 +96,14 @@ class CollectionState:
     index_bytes: int = 0
     looked: float | None = None
     troubles: tuple[PathTrouble, ...] = ()
+    scans: int = 0
+    partly_read: int = 0
+    empty: int = 0
+
+    @property
+    def not_all_read(self) -> int:
+        """How many files there are of which not all words are known, and none are waiting."""
+        return self.unreadable + self.scans + self.partly_read + self.empty
 
 
 @dataclass(frozen=True)

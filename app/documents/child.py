@@ -6,6 +6,7 @@ Writes a line for a file, one for each section, and a last one; or at any time o
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -13,35 +14,36 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
-from app.core.documents import Document, DocumentKind, document_values
+from app.core.documents import Document, DocumentKind, Unread, document_values
 from app.documents.collected import Collected
-from app.documents.email import read_email
+from app.documents.email import ReadAttached, read_email
 from app.documents.epub import EPUB_START, read_epub
 from app.documents.faults import Fault, Unreadable
 from app.documents.html import read_html
 from app.documents.limits import Limits, limit_memory
-from app.documents.office import (
-    DOCX_START,
-    PPTX_START,
-    read_docx,
-    read_pptx,
-    read_scanned_docx,
-)
 from app.documents.package import Package
 from app.documents.pdf import read_pdf
 from app.documents.pictures import picture_format, read_picture
+from app.documents.rtf import RTF_START, read_rtf
+from app.documents.slides import PPTX_START, read_pptx
 from app.documents.sounds import read_sound, sound_format
 from app.documents.text import read_text
+from app.documents.word import DOCX_START, read_docx, read_scanned_docx
 from app.documents.workbook import XLSX_START, read_xlsx
 from engines.helper.child import Say, begin, begin_serving
 
 _BEGINNING: Final = 4096
 _OLD_OFFICE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_OFFICE: Final = "EncryptedPackage".encode("utf-16-le")
+_MESSAGE: Final = "__properties_version1.0".encode("utf-16-le")
+_OFFICE_PARTS: Final = tuple(
+    name.encode("utf-16-le") for name in ("WordDocument", "Workbook", "Book", "PowerPoint Document")
+)
+_OLD_ENDINGS: Final = {".doc", ".dot", ".xls", ".xlt", ".ppt", ".pps", ".pot"}
 _BY_ENDING: Final = {
     ".md": DocumentKind.MARKDOWN,
     ".markdown": DocumentKind.MARKDOWN,
@@ -60,6 +62,12 @@ _BY_PART: Final = {
     EPUB_START: DocumentKind.EPUB,
 }
 _HTML: Final = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html)", re.IGNORECASE)
+
+
+_DAMAGED: Final = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError
+)  # fmt: skip
+"""What the libraries raise that unpack a file and walk over it."""
 
 
 def main() -> None:
@@ -93,7 +101,7 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
         say({"fault": Fault.NO_MEMORY})
     except OSError:
         say({"fault": Fault.MISSING})
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError):
+    except _DAMAGED:
         say({"fault": Fault.DAMAGED})
     else:
         read = Document(
@@ -107,6 +115,7 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
             into.height,
             into.seconds,
             tuple(into.pages),
+            tuple(it for it in Unread if it in into.unread),
         )
         say(document_values(read))
         for section in into.sections:
@@ -119,38 +128,84 @@ def _state(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _read(path: Path, name: str, limits: Limits, into: Collected) -> DocumentKind:
-    with path.open("rb") as file:
+def _read(source: Path | bytes, name: str, limits: Limits, into: Collected) -> DocumentKind:
+    with _opened(source) as file:
         beginning = file.read(_BEGINNING)
-    if form := picture_format(beginning):
-        into.media, into.width, into.height = read_picture(path, form, limits)
-        return DocumentKind.IMAGE
-    if sound := sound_format(beginning):
-        into.media, into.seconds = read_sound(path, sound, limits)
-        return DocumentKind.AUDIO
-    kind = _kind(path, name, limits.unpacked_bytes)
+    if isinstance(source, Path):  # what is attached to an e-mail goes to no model that sees
+        if form := picture_format(beginning):
+            into.media, into.width, into.height = read_picture(source, form, limits)
+            return DocumentKind.IMAGE
+        if sound := sound_format(beginning):
+            into.media, into.seconds = read_sound(source, sound, limits)
+            return DocumentKind.AUDIO
+    elif picture_format(beginning) or sound_format(beginning):
+        raise Unreadable(Fault.UNKNOWN)
+    kind = _kind(source, name, limits.unpacked_bytes)
     if kind is DocumentKind.PDF:
-        read_pdf(path, limits, into)
+        read_pdf(source, limits, into)
     elif kind is DocumentKind.XLSX:
-        read_xlsx(path, limits.unpacked_bytes, into)
+        read_xlsx(source, limits.unpacked_bytes, into)
     elif reader := _OF_PACKAGE.get(kind):
-        package = Package(path, limits.unpacked_bytes)
-        reader(package, into)
-        if kind is DocumentKind.DOCX and not any(it.text.strip() for it in into.sections):
-            read_scanned_docx(package, limits, into)
-        package.close()
+        with _opened(source) as file:
+            package = Package(file, limits.unpacked_bytes)
+            reader(package, into)
+            if kind is DocumentKind.DOCX and not any(it.text.strip() for it in into.sections):
+                read_scanned_docx(package, limits, into)
+            package.close()
     else:
-        # Four bytes a character at most; markup takes more than the text in it.
-        if path.stat().st_size > 4 * limits.characters:
-            raise Unreadable(Fault.TOO_LONG)
-        data = path.read_bytes()
-        if kind is DocumentKind.HTML:
-            read_html(data, into)
-        elif kind is DocumentKind.EMAIL:
-            read_email(data, into)
-        else:
-            read_text(data, kind, into)
+        _read_text(source, kind, limits, into)
     return kind
+
+
+def _read_text(source: Path | bytes, kind: DocumentKind, limits: Limits, into: Collected) -> None:
+    """Read what is no archive. Raises Unreadable."""
+    with _opened(source) as file:
+        size = file.seek(0, os.SEEK_END)
+        # Four bytes a character at most; markup takes more than the text in it.
+        if size > limits.characters * _MOST_BYTES.get(kind, 4):
+            raise Unreadable(Fault.TOO_LONG)
+        file.seek(0)
+        data = file.read()
+    if kind is DocumentKind.HTML:
+        read_html(data, into)
+    elif kind is DocumentKind.RTF:
+        read_rtf(data, into)
+    elif kind is DocumentKind.EMAIL:
+        read_email(data, into, _reader_of_attached(limits))
+    else:
+        read_text(data, kind, into)
+
+
+_MOST_BYTES: Final = {DocumentKind.RTF: 20, DocumentKind.EMAIL: 20}
+"""For each character of the text, of files that may have pictures or other files in them."""
+
+
+def _reader_of_attached(limits: Limits, depth: int = 1) -> ReadAttached:
+    """Return a reader for files in e-mails, and for those in e-mails that are attached to them."""
+
+    def read(data: bytes, name: str, most: int) -> Collected:
+        into = Collected(most)
+        try:
+            kind = _kind(data, name, limits.unpacked_bytes)
+            if kind is not DocumentKind.EMAIL:
+                _read(data, name, replace(limits, pages=0), into)
+            elif depth >= _MOST_DEEP:
+                raise Unreadable(Fault.TOO_LONG)
+            else:
+                read_email(data, into, _reader_of_attached(limits, depth + 1))
+        except _DAMAGED as error:
+            raise Unreadable(Fault.DAMAGED) from error
+        return into
+
+    return read
+
+
+_MOST_DEEP: Final = 3
+"""E-mails in each other."""
+
+
+def _opened(source: Path | bytes) -> BinaryIO:
+    return source.open("rb") if isinstance(source, Path) else io.BytesIO(source)
 
 
 _OF_PACKAGE: Final[dict[DocumentKind, Callable[[Package, Collected], None]]] = {
@@ -160,33 +215,41 @@ _OF_PACKAGE: Final[dict[DocumentKind, Callable[[Package, Collected], None]]] = {
 }
 
 
-def _kind(path: Path, name: str, most_unpacked: int) -> DocumentKind:
+def _kind(source: Path | bytes, name: str, most_unpacked: int) -> DocumentKind:
     """Tell a file's kind by how it begins, else by the ending of its name. Raises Unreadable."""
-    with path.open("rb") as file:
+    with _opened(source) as file:
         beginning = file.read(_BEGINNING)
         if beginning.startswith(_OLD_OFFICE):
-            locked = _ENCRYPTED_OFFICE in beginning + file.read(1 << 20) + _end_of(path)
-            raise Unreadable(Fault.LOCKED if locked else Fault.OLD_OFFICE)
+            raise Unreadable(_fault_of_compound(file, beginning, name))
+        if beginning.startswith(b"PK\x03\x04"):
+            package = Package(file, most_unpacked)
+            package.close()
+            for part, kind in _BY_PART.items():
+                if part in package:
+                    return kind
+            raise Unreadable(Fault.UNKNOWN)
     if b"%PDF-" in beginning[:1024]:
         return DocumentKind.PDF
-    if beginning.startswith(b"PK\x03\x04"):
-        package = Package(path, most_unpacked)
-        package.close()
-        for part, kind in _BY_PART.items():
-            if part in package:
-                return kind
-        raise Unreadable(Fault.UNKNOWN)
+    if beginning.lstrip().startswith(RTF_START):
+        return DocumentKind.RTF
     kind = _BY_ENDING.get(Path(name).suffix.lower(), DocumentKind.TEXT)
     if kind is DocumentKind.TEXT and _HTML.match(beginning):
         return DocumentKind.HTML
     return kind
 
 
-def _end_of(path: Path) -> bytes:
-    """Return the last part of a file; the directory of old Office files stands anywhere."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - (1 << 20)), os.SEEK_SET)
-        return file.read()
+def _fault_of_compound(file: BinaryIO, beginning: bytes, name: str) -> Fault:
+    """Tell what a compound file is: Office before 2007, Outlook's messages and others write it."""
+    known = beginning + file.read(1 << 20)
+    file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 20)))
+    known += file.read()  # its directory stands anywhere
+    if _ENCRYPTED_OFFICE in known:
+        return Fault.LOCKED
+    ending = Path(name).suffix.lower()
+    if _MESSAGE in known or ending in {".msg", ".oft"}:
+        return Fault.MESSAGE_FILE
+    is_office = ending in _OLD_ENDINGS or any(it in known for it in _OFFICE_PARTS)
+    return Fault.OLD_OFFICE if is_office else Fault.UNKNOWN
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from app.core.documents import Location, LocationKind, PagePicture, Section
+from app.core.documents import Location, LocationKind, PagePicture, Section, Unread
 from app.documents.faults import Fault, Unreadable
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
@@ -16,36 +16,27 @@ class Collected:
     """The sections so far, each numbered, and pages without text as pictures; or the one picture or
     sound that the file is.
 
-    most: the characters that all sections may have together.
+    most: the characters that all sections may have together. unread: what was left out.
+    left: the characters that there is room for.
     """
 
     def __init__(self, most: int) -> None:
         self.sections: list[Section] = []
         self.scanned: list[int] = []
+        self.unread: set[Unread] = set()
         self.pages: list[PagePicture] = []
         self.media = b""
         self.width = self.height = 0
         self.seconds = 0.0
-        self._left = most
+        self.left = most
 
     def add(self, kind: LocationKind, text: str, title: str = "") -> None:
         """Add a section. Raises Unreadable if the text has become too long."""
         text, title = clean(text), " ".join(clean(title).split())[:200]
-        self._left -= len(text)
-        if self._left < 0:
+        self.left -= len(text)
+        if self.left < 0:
             raise Unreadable(Fault.TOO_LONG)
         self.sections.append(Section(Location(kind, len(self.sections) + 1, title), text))
-
-
-_RAISED: Final = {
-    ord(one): other for one, other in zip("0123456789+-\u2212()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿ", strict=True)
-}
-"""In a text without raised signs 10² would be 102."""
-
-
-def raised(text: str) -> str:
-    """Write the signs of numbers as raised ones; a text with others is returned as it is."""
-    return text.translate(_RAISED) if all(ord(it) in _RAISED for it in text.strip()) else text
 
 
 def is_seen(character: str) -> bool:
@@ -83,3 +74,25 @@ class Outline:
         if text.strip():
             self._collected.add(self._kind, text, self._title)
         self._parts = []
+
+
+class Words:
+    """Collects a text as a whole, where an `Outline` would divide it."""
+
+    def __init__(self) -> None:
+        self.first = ""
+        self._parts: list[str] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def write(self, text: str) -> None:
+        self._parts.append(text)
+
+    def heading(self, title: str) -> None:
+        self.first = self.first or title
+        self._parts.append(f"\n\n{title}\n\n")
+
+    def end(self) -> None:
+        """Nothing is left to be added."""

@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from app.documents.collected import raised
+from app.core.shifted import raised
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage

@@ -1,18 +1,20 @@
-"""Reads e-mail: a message (.eml), or several in one file (.mbox)."""
+"""Reads e-mail: a message (.eml), or several in one file (.mbox), with what is attached."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from typing import Final
 
-from app.core.documents import LocationKind
+from app.core.documents import LocationKind, Unread, location_words
 from app.documents.collected import Collected
+from app.documents.encodings import decode
 from app.documents.faults import Unreadable
 from app.documents.html import html_text
-from app.documents.text import decode
 
 _HEADERS: Final = ("From", "To", "Cc", "Date", "Subject")
 _NEXT: Final = re.compile(rb"(?:\A|\r?\n)From [^\r\n]*\r?\n(?=[!-9;-~]+:)")
@@ -26,32 +28,98 @@ _OF_HEADERS: Final = (
 )
 """What Python's parser of headers raises where it meets what it does not expect."""
 _QUOTED: Final = re.compile(rb"(?m)^>(>*From )")
+_MOST_ATTACHED: Final = 100
+"""Attachments of a file that are read; of further ones there are the names."""
+
+ReadAttached = Callable[[bytes, str, int], Collected]
+"""Read an attachment by its bytes and name, into at most so many characters. Raises Unreadable."""
 
 
-def read_email(data: bytes, into: Collected) -> None:
-    """Read each message with its headers; of its attachments, only the names. Raises Unreadable.
+@dataclass(frozen=True)
+class _Attached:
+    """What was read of an attachment. left_out: why, or what of it, in a few words."""
+
+    name: str
+    read: Collected | None
+    left_out: str = ""
+
+
+def read_email(data: bytes, into: Collected, read: ReadAttached) -> None:
+    """Read each message with its headers, then what is attached to them. Raises Unreadable.
 
     The format of files with several is that of RFC 4155.
     """
+    attached: list[_Attached] = []
     if not data.startswith(b"From "):
-        _read(data, into)
-        return
-    for part in _NEXT.split(data):
-        if part.strip():
-            _read(_QUOTED.sub(rb"\1", part), into)
+        attached += _read(data, into, read, _MOST_ATTACHED)
+    else:
+        for part in _NEXT.split(data):
+            if part.strip():
+                left = _MOST_ATTACHED - len(attached)
+                attached += _read(_QUOTED.sub(rb"\1", part), into, read, left)
+    for it in attached:
+        if it.left_out:
+            into.unread.add(Unread.ATTACHMENTS)
+        for section in it.read.sections if it.read is not None else ():
+            place = section.place
+            title = it.name
+            if place.kind not in {LocationKind.WHOLE, LocationKind.ATTACHMENT}:
+                title = f"{it.name}, {location_words(place)}"
+            if section.text.strip():
+                into.add(LocationKind.ATTACHMENT, section.text, title)
+        into.unread |= it.read.unread if it.read is not None else set()
 
 
-def _read(data: bytes, into: Collected) -> None:
+def _read(data: bytes, into: Collected, read: ReadAttached, most: int) -> list[_Attached]:
     message = message_from_bytes(data, policy=policy.default)
     headers = {name: _header(message, name) for name in _HEADERS}
     lines = [f"{name}: {value}" for name, value in headers.items() if value]
-    if names := ", ".join(filter(None, map(_name, message.iter_attachments()))):
-        lines.append(f"Attachments: {names}")
-    text = "\n".join(lines) + "\n\n" + _body(message)
-    into.add(LocationKind.MESSAGE, text, headers["Subject"])
+    words, files = _parts(message)
+    attached = []
+    for number, part in enumerate(files, 1):
+        attached.append(_attached(part, number, read if number <= most else None, into.left))
+    if attached:
+        named = (f"{it.name} ({it.left_out})" if it.left_out else it.name for it in attached)
+        lines.append(f"Attachments: {', '.join(named)}")
+    into.add(LocationKind.MESSAGE, "\n".join(lines) + "\n\n" + words, headers["Subject"])
+    return attached
 
 
-def _header(message: EmailMessage, name: str) -> str:
+def _attached(part: MIMEPart, number: int, read: ReadAttached | None, most: int) -> _Attached:
+    """Read an attachment, or say that it was not read."""
+    name = " ".join(_name(part).split()) or f"attachment {number}"
+    data = _data(part)
+    if read is None or data is None:
+        return _Attached(name, None, "not read")
+    if part.get_content_type() == "message/rfc822" and not name.lower().endswith(".eml"):
+        name += ".eml"
+    if not data:
+        return _Attached(name, None, "empty")
+    try:
+        found = read(data, name, most)
+    except Unreadable:
+        return _Attached(name, None, "not read")
+    seen = [it for it in found.sections if it.text.strip()]
+    if not seen:
+        return _Attached(name, None, "not read: a picture" if found.scanned else "no text in it")
+    if found.scanned:
+        left_out = f"{len(found.scanned)} pages not read: pictures"
+        return _Attached(name, found, left_out)
+    return _Attached(name, found)
+
+
+def _data(part: MIMEPart) -> bytes | None:
+    """Return the bytes of an attachment; None where they make no sense."""
+    with suppress(*_OF_HEADERS):
+        if part.get_content_type() == "message/rfc822":
+            inner = part.get_payload(0)
+            return inner.as_bytes() if isinstance(inner, EmailMessage) else None
+        content = part.get_payload(decode=True)
+        return content if isinstance(content, bytes) else None
+    return None
+
+
+def _header(message: MIMEPart, name: str) -> str:
     """Return a header as it is meant, or as it stands there if nobody can tell that."""
     with suppress(*_OF_HEADERS):
         return str(message[name] or "")
@@ -59,16 +127,43 @@ def _header(message: EmailMessage, name: str) -> str:
     return " ".join(str(raw).encode("ascii", "replace").decode("ascii").split())
 
 
-def _name(part: EmailMessage) -> str:
+def _name(part: MIMEPart) -> str:
     with suppress(*_OF_HEADERS):
+        if part.get_content_type() == "message/rfc822" and not part.get_filename():
+            inner = part.get_payload(0)
+            return _header(inner, "Subject") if isinstance(inner, EmailMessage) else ""
         return part.get_filename() or ""
     return ""
 
 
-def _body(message: EmailMessage) -> str:
-    part = message.get_body(("plain", "html"))
-    if part is None:
-        return ""
+def _parts(message: EmailMessage) -> tuple[str, list[MIMEPart]]:
+    """Return the words of a message, and what is attached to it."""
+    with suppress(*_OF_HEADERS):
+        body = message.get_body(("plain", "html"))
+        words = [_words(body)] if body is not None else []
+        files: list[MIMEPart] = []
+        if body is None and not message.is_multipart():
+            return "", [message]  # it is nothing but a file
+        for part in message.iter_attachments():
+            shown = part.get_content_type() in {"text/plain", "text/html"} and not _name(part)
+            if shown and part.get_content_disposition() != "attachment":
+                words.append(_words(part))  # as lists add a text below the message
+            elif part.is_multipart() and part.get_content_type() != "message/rfc822":
+                files += _leaves(part)
+            elif _name(part) or part.get_content_maintype() not in {"image", "multipart"}:
+                files.append(part)
+        return "\n\n".join(filter(None, words)), files
+    return "(The text of this message cannot be read.)", []
+
+
+def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
+    """Yield what lies in a part that is put together from others."""
+    for inner in part.walk():
+        if not inner.is_multipart():
+            yield inner
+
+
+def _words(part: MIMEPart) -> str:
     content = part.get_payload(decode=True)
     data = content if isinstance(content, bytes) else b""
     try:

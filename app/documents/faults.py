@@ -16,6 +16,8 @@ class Fault(StrEnum):
     PICTURE = "picture"  # of a kind that is not read
     SOUND = "sound"  # of a kind that is not read
     UNKNOWN = "unknown"
+    ENCODING = "encoding"  # a text whose letters cannot be told
+    MESSAGE_FILE = "message_file"  # .msg, as Outlook writes it
     DAMAGED = "damaged"
     TOO_LARGE = "too_large"
     TOO_LONG = "too_long"  # more text than MOST_CHARACTERS

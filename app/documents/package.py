@@ -8,7 +8,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import BinaryIO, Final, NoReturn
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
@@ -73,9 +73,9 @@ class Package:
     declares, so what is declared can be counted on.
     """
 
-    def __init__(self, path: Path, most: int) -> None:
+    def __init__(self, source: Path | BinaryIO, most: int) -> None:
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(source)
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise Unreadable(Fault.DAMAGED) from error
         self._left = most
@@ -117,6 +117,16 @@ class Package:
         tree = _Tree()
         self._parse(name, tree)
         return tree.close()
+
+    def bare_tree(self, name: str) -> ET.Element:
+        """Return a part of XML that is small, without the namespaces of its names."""
+        tree = self.tree(name)
+        for element in tree.iter():
+            element.tag = element.tag.rpartition("}")[2]
+            bare = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+            element.attrib.clear()
+            element.attrib.update(bare)
+        return tree
 
     def feed(self, name: str, reader: XmlReader) -> None:
         """Read a part of XML that may be large."""

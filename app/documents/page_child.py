@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app.core.pages import Rectangle
-from app.documents.collected import clean, is_seen, raised
+from app.core.shifted import raised
+from app.documents.collected import clean, is_seen
 from app.documents.columns import HYPHENS, in_reading_order
 from app.documents.faults import Fault, Unreadable
 from app.documents.limits import Limits, limit_memory

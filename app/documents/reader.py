@@ -188,6 +188,14 @@ _WORDS: Final = {
         "It has the format that Office used before 2007.",
         "Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that.",
     ),
+    Fault.MESSAGE_FILE: (
+        "It is a message as Outlook keeps it (.msg), which Hearth does not read.",
+        "Save it as EML in Outlook, or as a PDF, and add that.",
+    ),
+    Fault.ENCODING: (
+        "It is a text in an encoding that Hearth cannot tell; a wrong one would make other words.",
+        "Save it as UTF-8 in its own program, and add that.",
+    ),
     Fault.PICTURE: (
         "It is a picture of a kind that Hearth does not read.",
         "Save it as JPEG or PNG in its own program, and add that.",

@@ -24,6 +24,7 @@ from app.core.documents import (
     document_from,
     document_values,
     passages,
+    unread_from,
 )
 from app.core.knowledge import (
     By,
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
 
     from app.core.errors import DocumentNotRead
 
-LAYOUT: Final = 1
-"""Counts up when tables or passages are made in another way; then all is read anew."""
+LAYOUT: Final = 2
+"""Counts up when tables, passages or texts are made in another way; then all is read anew."""
 
 _TOP: Final = 30
 """The passages by words, and by vectors, that are joined into one ranking."""
@@ -98,6 +99,8 @@ _TABLES: Final = (
         size INTEGER NOT NULL,
         places INTEGER NOT NULL,
         scanned INTEGER NOT NULL,
+        reading TEXT NOT NULL,
+        unread TEXT NOT NULL,
         characters INTEGER NOT NULL,
         first INTEGER NOT NULL,
         count INTEGER NOT NULL,
@@ -132,6 +135,9 @@ _TABLES: Final = (
         away INTEGER NOT NULL
     ) STRICT""",
 )
+
+_STATE: Final = "CASE state WHEN 'read' THEN coalesce(reading, state) ELSE state END"
+"""The state of a file, as `IndexedFile` has it."""
 
 _KIND: Final = IndexKind(
     layout=LAYOUT,
@@ -182,6 +188,9 @@ class Counts:
     unreadable: int
     characters: int
     passages: int
+    scans: int
+    partly_read: int
+    empty: int
 
 
 @dataclass(frozen=True)
@@ -242,9 +251,9 @@ class CollectionIndex:
         """Return files by their names."""
         with self._file.read() as db:
             rows = db.execute(
-                "SELECT path, name, state, files.size, places, scanned, why, [do] FROM files"
-                " LEFT JOIN texts ON texts.id = text_id WHERE ? IS NULL OR state = ?"
-                " ORDER BY name LIMIT ? OFFSET ?",
+                f"SELECT path, name, {_STATE} AS state, files.size, places, scanned, why, [do],"  # noqa: S608  our own words
+                " unread FROM files LEFT JOIN texts ON texts.id = text_id"
+                f" WHERE ? IS NULL OR {_STATE} = ? ORDER BY name LIMIT ? OFFSET ?",
                 (state, state, most, start),
             )
             return [
@@ -257,6 +266,7 @@ class CollectionIndex:
                     row["scanned"] or 0,
                     row["why"],
                     row["do"],
+                    unread_from((row["unread"] or "").split(",")),
                 )
                 for row in rows
             ]
@@ -446,13 +456,23 @@ class CollectionIndex:
         with self._file.read() as db:
             of = {
                 row["state"]: row["number"]
-                for row in db.execute("SELECT state, count(*) AS number FROM files GROUP BY state")
+                for row in db.execute(
+                    f"SELECT {_STATE} AS state, count(*) AS number FROM files"  # noqa: S608  our own words
+                    " LEFT JOIN texts ON texts.id = text_id GROUP BY 1"
+                )
             }
             row = db.execute(
                 "SELECT coalesce(sum(characters), 0), coalesce(sum(count), 0) FROM texts"
             ).fetchone()
         return Counts(
-            sum(of.values()), of.get("waiting", 0), of.get("unreadable", 0), row[0], row[1]
+            sum(of.values()),
+            of.get("waiting", 0),
+            of.get("unreadable", 0),
+            row[0],
+            row[1],
+            of.get("scan", 0),
+            of.get("partly_read", 0),
+            of.get("empty", 0),
         )
 
     # Vectors
@@ -633,13 +653,15 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
         [(number, telling_words(it.text)) for number, it in parts],
     )
     done = db.execute(
-        "INSERT INTO texts (sha256, size, places, scanned, characters, first, count, content)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO texts (sha256, size, places, scanned, reading, unread, characters, first,"
+        " count, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             document.sha256,
             document.size,
             len(document.sections),
             len(document.scanned),
+            document.reading,
+            ",".join(document.unread),
             len(document.text),
             first,
             len(parts),

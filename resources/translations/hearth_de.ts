@@ -1009,6 +1009,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
+      <source>attachment “{0}”</source>
+      <translation>Anhang „{0}“</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
       <source>{0} elsewhere</source>
       <translation>{0} anderswo</translation>
     </message>
@@ -1830,6 +1835,51 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
+      <source>scan without text</source>
+      <translation>Scan ohne Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>no text in it</source>
+      <translation>kein Text darin</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>charts</source>
+      <translation>Diagramme aus Zahlen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>diagrams</source>
+      <translation>Schaubilder</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>pictures</source>
+      <translation>Bilder</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>some formulas</source>
+      <translation>einige Formeln</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>embedded objects</source>
+      <translation>eingebettete Objekte</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>comments</source>
+      <translation>Kommentare</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>some attachments</source>
+      <translation>einige Anhänge</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
       <source>nothing of it is in</source>
       <translation>nicht enthalten</translation>
     </message>
@@ -1870,8 +1920,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
-      <source>scan without text</source>
-      <translation>Scan ohne Text</translation>
+      <source>1 page without text</source>
+      <translation>1 Seite ohne Text</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
@@ -1902,6 +1952,16 @@
       <location filename="../../app/ui/chat/files/words.py" />
       <source>The model was given all of {0} but {1} scanned pages.</source>
       <translation>Das Modell bekam {0} bis auf {1} gescannte Seiten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>{0} pages without text</source>
+      <translation>{0} Seiten ohne Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>without {0}</source>
+      <translation>ohne: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
@@ -1961,9 +2021,8 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
-      <location filename="../../app/ui/exchange/report_words.py" />
-      <source>{0} messages</source>
-      <translation>{0} Nachrichten</translation>
+      <source>{0} messages and attachments</source>
+      <translation>{0} Nachrichten und Anhänge</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/find/chat_find.py" />
@@ -3411,8 +3470,8 @@
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
-      <source>Files that could not be read</source>
-      <translation>Dateien, die nicht gelesen werden konnten</translation>
+      <source>Files that are not read to the end</source>
+      <translation>Dateien, die nicht vollständig gelesen sind</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/collection_page.py" />
@@ -3580,6 +3639,16 @@
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
+      <source>Not read: a scan without text</source>
+      <translation>Nicht gelesen: ein Scan ohne Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>No text in it</source>
+      <translation>Kein Text darin</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
       <source>{0}, all read</source>
       <translation>{0}, alles gelesen</translation>
     </message>
@@ -3595,8 +3664,38 @@
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
-      <source>Read, 1 page is a picture</source>
-      <translation>Gelesen, 1 Seite ist ein Bild</translation>
+      <source>1 is a scan without text</source>
+      <translation>1 ist ein Scan ohne Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} are scans without text</source>
+      <translation>{0} sind Scans ohne Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>1 is read in part</source>
+      <translation>1 ist teilweise gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} are read in part</source>
+      <translation>{0} sind teilweise gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>1 has no text</source>
+      <translation>1 hat keinen Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>{0} have no text</source>
+      <translation>{0} haben keinen Text</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read in part, 1 page is a picture</source>
+      <translation>Teilweise gelesen, 1 Seite ist ein Bild</translation>
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
@@ -3615,8 +3714,13 @@
     </message>
     <message>
       <location filename="../../app/ui/documents/words.py" />
-      <source>Read, {0} pages are pictures</source>
-      <translation>Gelesen, {0} Seiten sind Bilder</translation>
+      <source>Read in part, {0} pages are pictures</source>
+      <translation>Teilweise gelesen, {0} Seiten sind Bilder</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/documents/words.py" />
+      <source>Read without {0}</source>
+      <translation>Gelesen ohne: {0}</translation>
     </message>
     <message>
       <location filename="../../app/ui/engines/advice_card.py" />
@@ -4565,6 +4669,11 @@
       <location filename="../../app/ui/exchange/report_words.py" />
       <source>{0} chats</source>
       <translation>{0} Chats</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <source>{0} messages</source>
+      <translation>{0} Nachrichten</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
@@ -9646,6 +9755,26 @@
       <location filename="../../app/documents/reader.py" />
       <source>Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that.</source>
       <translation>Speichern Sie sie in ihrem eigenen Programm als DOCX, XLSX, PPTX oder PDF, und fügen Sie diese Datei hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is a message as Outlook keeps it (.msg), which Hearth does not read.</source>
+      <translation>Es ist eine Nachricht, wie Outlook sie aufbewahrt (.msg); Hearth liest sie nicht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as EML in Outlook, or as a PDF, and add that.</source>
+      <translation>Speichere sie in Outlook als EML oder als PDF und füge diese Datei hinzu.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>It is a text in an encoding that Hearth cannot tell; a wrong one would make other words.</source>
+      <translation>Es ist ein Text, dessen Zeichensatz Hearth nicht erkennt; ein falscher ergäbe andere Wörter.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/reader.py" />
+      <source>Save it as UTF-8 in its own program, and add that.</source>
+      <translation>Speichere ihn im eigenen Programm als UTF-8 und füge diese Datei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/documents/reader.py" />

@@ -139,7 +139,7 @@ class Answers:
                     taken = taken_by(ready.loaded)
                     self._require_senses(asked, taken, prepared)
                     if not answer.sources:
-                        chosen = self._collections(options, answer.chat_id)
+                        chosen = self.collections_of(options, answer.chat_id)
                         found = self._grounding.passages(chosen, path[-2].text, cancel)
                         files = self._grounding.untold(path, taken)
                         if files or found:
@@ -445,7 +445,7 @@ class Answers:
             sources, tuple(share_of(it, sources) for it in self.files_of(sources, files))
         )
 
-    def _collections(self, options: AnswerOptions, chat_id: str) -> tuple[str, ...]:
+    def collections_of(self, options: AnswerOptions, chat_id: str) -> tuple[str, ...]:
         """Return the ids of the collections in which an answer is grounded."""
         chosen = options.collections
         return self._layers.collections(chat_id) if chosen is None else chosen

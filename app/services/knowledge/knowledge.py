@@ -168,6 +168,9 @@ class Knowledge:
             index.size_bytes(),
             looked,
             troubles,
+            counts.scans,
+            counts.partly_read,
+            counts.empty,
         )
 
     def files(

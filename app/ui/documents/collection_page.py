@@ -211,7 +211,11 @@ class CollectionPage(PartPage):
             self.tr("Files that are shown"),
             (
                 ("all", self.tr("Files"), self.tr("All files")),
-                ("unreadable", self.tr("Not read"), self.tr("Files that could not be read")),
+                (
+                    "unreadable",
+                    self.tr("Not read"),
+                    self.tr("Files that are not read to the end"),
+                ),
                 ("sources", self.tr("Added"), self.tr("Folders and files that you added")),
             ),
         )
@@ -270,7 +274,7 @@ class CollectionPage(PartPage):
         sources = part == "sources"
         files = self._files
         if part == "unreadable":
-            files = [it for it in files if it.state == "unreadable"]
+            files = [it for it in files if it.state not in {"read", "waiting"}]
         if words:
             files = [it for it in files if words in it.name.casefold()]
         self._table.show_files(() if sources else files)

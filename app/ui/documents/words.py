@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from app.core.documents import Location, LocationKind
 from app.core.knowledge import CollectionState, IndexedFile, IndexProgress
 from app.ui.chat.citations.words import place_words
+from app.ui.chat.files.words import parts_words
 from app.ui.look.format import figure, small_size
 from app.ui.look.language import translated
 
@@ -36,8 +37,8 @@ def standing(state: CollectionState, progress: IndexProgress | None) -> str:
     if is_at_work(state, progress):
         percent = share(state, progress)
         return _tr("{0}, all read. Search by meaning: {1} % ready").format(files, percent)
-    if state.unreadable:
-        return f"{files}, {unreadable(state.unreadable)}"
+    if state.not_all_read:
+        return ", ".join([files, *not_read(state)])
     return _tr("{0}, all read").format(files)
 
 
@@ -62,10 +63,11 @@ def share(state: CollectionState, progress: IndexProgress | None) -> int:
 
 def reading_of(states: Sequence[CollectionState]) -> str:
     """Say that answers know only a part of some collections yet; "" where all is read."""
-    waiting, files = sum(it.waiting for it in states), sum(it.files for it in states)
-    if not waiting:
+    lacking = sum(it.waiting + it.not_all_read for it in states)
+    files = sum(it.files for it in states)
+    if not lacking:
         return ""
-    read = figure(files - waiting)
+    read = figure(files - lacking)
     return _tr("{0} of {1} files are read; answers know those.").format(read, figure(files))
 
 
@@ -93,16 +95,35 @@ def unreadable(count: int) -> str:
     return _tr("{0} could not be read").format(figure(count))
 
 
+def not_read(state: CollectionState) -> list[str]:
+    """Say of how many files not all words are known."""
+    said = [unreadable(state.unreadable)] if state.unreadable else []
+    if state.scans:
+        one, many = _tr("1 is a scan without text"), _tr("{0} are scans without text")
+        said.append(one if state.scans == 1 else many.format(figure(state.scans)))
+    if state.partly_read:
+        one, many = _tr("1 is read in part"), _tr("{0} are read in part")
+        said.append(one if state.partly_read == 1 else many.format(figure(state.partly_read)))
+    if state.empty:
+        one, many = _tr("1 has no text"), _tr("{0} have no text")
+        said.append(one if state.empty == 1 else many.format(figure(state.empty)))
+    return said
+
+
 def file_state(file: IndexedFile) -> str:
     words = {
         "waiting": _tr("Waiting"),
         "read": _tr("Read"),
+        "scan": _tr("Not read: a scan without text"),
+        "empty": _tr("No text in it"),
         "unreadable": _tr("Not read"),
     }
-    if file.scanned and file.state == "read":
+    if file.state == "partly_read":
         if file.scanned == 1:
-            return _tr("Read, 1 page is a picture")
-        return _tr("Read, {0} pages are pictures").format(figure(file.scanned))
+            return _tr("Read in part, 1 page is a picture")
+        return _tr("Read in part, {0} pages are pictures").format(figure(file.scanned))
+    if file.state == "read" and file.unread:
+        return _tr("Read without {0}").format(parts_words(file.unread))
     return words[file.state]
 
 

@@ -27,8 +27,10 @@ _MET = ("app/core/settings/field.py",)
 _TO_CODE = ("TypeVar", "Thread", "_known", "cast", "compile", "execute", "print")
 """What is called with code, patterns and names; only the terminal reads what is printed."""
 _UNSAID = (
-    "app/__init__.py", "app/cli", "app/documents/email.py", "app/documents/html.py",
-    "app/markdown", "app/reports.py", "app/ui",
+    "app/__init__.py", "app/cli", "app/documents/cell_formats.py", "app/documents/child.py",
+    "app/documents/email.py", "app/documents/formulas.py", "app/documents/html.py",
+    "app/documents/numerals.py", "app/documents/rtf.py", "app/documents/slides.py",
+    "app/documents/word.py", "app/documents/workbook.py", "app/markdown", "app/reports.py", "app/ui",
     "app/core/documents.py", "app/store/passages.py",
     "app/core/exchange/wording.py", "app/core/exchange/export.py",
     "app/core/network/connections.py", "app/core/models/recommend.py",
@@ -57,7 +59,7 @@ _CODE = re.compile(
     r"%[sd]|^Signature|^tuple\[|std::|\| None$|\\|\(\?:|<\w|\[\^|\{%|<!"
     r"|::=|brace-|A-Za-z_|\" space|\" (=|:)|^You can use tools\.|^\{\"|<\||\| string \||\"true\" "
     r"|^USING |^ORDER |^exiting due|^failed to|^Traceback"
-    r"|\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|WHERE|LIMIT|JOIN|NULL)\b"
+    r"|\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|CASE|WHERE|LIMIT|JOIN|NULL)\b"
 )
 """What marks text as the database's, the log's, a pattern, a grammar or a chat template's."""
 _SHORT = ("Compiling", "Portability", "{0}: {1} %", ", about {0} s")

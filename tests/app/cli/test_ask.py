@@ -243,7 +243,7 @@ def test_a_file_that_cannot_be_read_asks_nothing(
 
 def test_a_scan_is_told(hearth: Hearth, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hearth("ask", "Hi", "--file", str(pdf(tmp_path / "a.pdf", [[]])))
-    assert "a.pdf is a scan" in capsys.readouterr().err
+    assert "a.pdf: its pages are pictures without text." in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from app.store.chats import ChatStore
 from app.store.db import Database
 from app.store.folder import DataFolder
 from tests.app.cli.conftest import Hearth
+from tests.app.documents.made_documents import pdf
 from tests.support.scripted import ScriptedEngine
 
 Capture = pytest.CaptureFixture[str]
@@ -165,3 +166,82 @@ def test_a_chat_is_grounded_in_its_own_collections(
 def _collections(database: Database) -> list[Any]:
     with database.read() as db:
         return db.execute("SELECT id FROM collections").fetchall()
+
+
+@pytest.fixture
+def scans(hearth: Hearth, tmp_path: Path, capsys: Capture) -> str:
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    pdf(folder / "scan.pdf", [[], []])
+    pdf(folder / "half.pdf", [["The rent is 950 euros."], []])
+    (folder / "empty.txt").write_bytes(b"")
+    (folder / "whole.txt").write_text("The deposit is 2850 euros.")
+    assert hearth("docs", "add", "Scans", str(folder)) == 0
+    said = capsys.readouterr()
+    assert "scan.pdf: not read: a scan without text.\n" in said.err
+    assert "half.pdf: read in part: some pages are pictures.\n" in said.err
+    assert "empty.txt: no text in it.\n" in said.err
+    return "Scans"
+
+
+def test_scans_half_scans_and_empty_files_do_not_count_as_read(
+    hearth: Hearth, scans: str, capsys: Capture
+) -> None:
+    assert hearth("docs", "list") == 0
+    words = "4 files, 1 scans without text, 1 with pages without text, 1 without text"
+    assert words in capsys.readouterr().out
+    assert hearth("docs", "list", "--json") == 0
+    (listed,) = value(capsys)
+    counts = ("files", "unreadable", "scans", "partly_read", "empty", "not_all_read")
+    assert [listed[it] for it in counts] == [4, 0, 1, 1, 1, 3]
+    assert hearth("docs", "show", scans, "--json") == 0
+    states = {it["name"]: it["state"] for it in value(capsys)["files"]}
+    assert states == {
+        "scan.pdf": "scan",
+        "half.pdf": "partly_read",
+        "empty.txt": "empty",
+        "whole.txt": "read",
+    }
+
+
+def test_words_that_are_not_found_may_stand_in_a_scan(
+    hearth: Hearth, scans: str, capsys: Capture
+) -> None:
+    said = "Not all is known: 1 scans without text, 1 with pages without text, 1 without text."
+    assert hearth("docs", "check", scans, "--quote", "a bicycle in the yard") == 0
+    assert said in capsys.readouterr().err
+    assert hearth("docs", "search", scans, "deposit") == 0
+    assert said in capsys.readouterr().err
+
+
+def test_an_answer_says_what_of_its_collections_is_not_read(
+    hearth: Hearth, scans: str, engine: ScriptedEngine, capsys: Capture
+) -> None:
+    engine.pieces = ["Yes."]
+    assert hearth("ask", "How high is the rent?", "--docs", scans) == 0
+    words = "Scans: 1 scans without text, 1 with pages without text, 1 without text."
+    assert words in capsys.readouterr().err
+    assert hearth("ask", "How high is the rent?", "--docs", scans, "--json") == 0
+    told = value(capsys)
+    assert told["collections"] == [
+        {"name": scans, "files": 4, "waiting": 0, "unreadable": 0}
+        | {"scans": 1, "partly_read": 1, "empty": 1}
+    ]
+    (file,) = told["files"]
+    assert (file["name"], file["reading"]) == ("half.pdf", "partly_read")
+    assert "half.pdf: page 2 is a picture without text." in engine.requests[-1].messages[-1].text
+
+
+def test_an_attached_scan_is_named_in_the_answer(
+    hearth: Hearth, tmp_path: Path, engine: ScriptedEngine, capsys: Capture
+) -> None:
+    engine.pieces = ["Yes."]
+    scan, empty = pdf(tmp_path / "scan.pdf", [[]]), tmp_path / "empty.txt"
+    empty.write_bytes(b"")
+    files = ("--file", str(scan), "--file", str(empty))
+    assert hearth("ask", "What is it?", *files) == 0
+    said = capsys.readouterr().err
+    assert "scan.pdf: its pages are pictures without text." in said
+    assert "empty.txt: there is no text in it." in said
+    assert hearth("ask", "What is it?", *files, "--json") == 0
+    assert [it["reading"] for it in value(capsys)["files"]] == ["scan", "empty"]

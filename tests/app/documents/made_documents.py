@@ -194,3 +194,10 @@ def locked_pdf(path: Path, pages: Sequence[Sequence[str]]) -> Path:
     writer.encrypt("secret", algorithm="RC4-128")
     writer.write(path)
     return path
+
+
+def replaced(path: Path, name: str, content: str) -> Path:
+    """Put another part into an archive in the place of one that is there."""
+    with zipfile.ZipFile(path) as file:
+        parts = {it: file.read(it) for it in file.namelist()}
+    return archive(path, {**parts, name: content})

@@ -176,9 +176,10 @@ def test_a_docx_is_divided_at_its_headings_in_any_language(tmp_path: Path) -> No
     )
     notes = f'<w:footnotes xmlns:w="{made.W}">{made.paragraph("Eine Fußnote")}</w:footnotes>'
     document = read(made.docx(tmp_path / "a.docx", body, footnotes=notes))
-    assert titles(document) == ["", "Preise"]
+    assert titles(document) == ["", "Preise", "Footnotes"]
     assert document.sections[0].text == "Vorwort"
-    assert document.sections[1].text == "Preise\n\nUlm  | 3 \na\tbonce\n\nEine Fußnote"
+    assert document.sections[1].text == "Preise\n\nUlm  | 3 \na\tbonce"
+    assert document.sections[2].text == "(footnotes)\n\nEine Fußnote"
 
 
 def test_raised_numbers_are_read_as_such(tmp_path: Path) -> None:
@@ -216,16 +217,16 @@ def test_a_formula_without_a_result_is_shown_itself(tmp_path: Path) -> None:
     book = Workbook()
     book.active.append(["Summe", "=1+2"])
     book.active.append([5.5])
-    book.active["A2"].number_format = '0.0"%"'  # it only looks like a share
+    book.active["A2"].number_format = '0.0"%"'  # it looks like a share
     book.save(tmp_path / "a.xlsx")
-    assert read(tmp_path / "a.xlsx").text == "Summe\t=1+2\n5.5"
+    assert read(tmp_path / "a.xlsx").text == "Summe\t=1+2\n5.5%"
 
 
 def test_a_pptx_is_read_in_the_order_of_its_slides_with_notes(tmp_path: Path) -> None:
     slides = [("Ende", "Danke", "leise"), ("Anfang", "Hallo", "laut")]
     document = read(made.pptx(tmp_path / "a.pptx", slides))
     assert titles(document) == ["Anfang", "Ende"]
-    assert document.sections[0].text == "Anfang\nHallo\n\nlaut"
+    assert document.sections[0].text == "Anfang\nHallo\n\n(notes)\nlaut"
 
 
 def test_an_epub_is_read_in_its_reading_order(tmp_path: Path) -> None:
@@ -252,7 +253,7 @@ def test_an_email_is_read_with_its_headers_and_the_names_of_attachments(tmp_path
     assert document.sections[0].place == Location(LocationKind.MESSAGE, 1, "Grüße")
     assert document.text == (
         "From: Ana <ana@example.org>\nTo: b@example.org\nSubject: Grüße\n"
-        "Attachments: plan.pdf\n\nSchöne Größe"
+        "Attachments: plan.pdf (not read)\n\nSchöne Größe"
     )
 
 
@@ -295,3 +296,39 @@ def test_the_places_of_any_part_of_the_text_are_found() -> None:
         TextSpan(pages[0], 2, 3),
         TextSpan(pages[2], 0, 2),
     ]
+
+
+IMAGE = b"q 612 0 0 792 0 0 cm /I Do Q "
+
+
+@pytest.mark.parametrize(
+    ("content", "is_scanned"),
+    [
+        (IMAGE, True),
+        (IMAGE + made.column(["Scanned with an app"], 72, 12), True),
+        (
+            IMAGE
+            + made.column(["A page with a background, and with words of its own"] * 3, 72, 12),
+            False,
+        ),
+        (b"q 80 0 0 80 50 700 cm /I Do Q " + made.column(["With a logo"], 72, 12), False),
+        (b"0 0 m 9 9 l S " * 200, True),
+        (b"0 0 m 9 9 l S ", False),
+        (b"", False),
+    ],
+)
+def test_a_page_that_shows_more_than_its_text_is_told(
+    tmp_path: Path, content: bytes, is_scanned: bool
+) -> None:
+    """Scanned, with a stamp on it, or with letters that are drawn; not a blank page or a logo."""
+    words = made.column(["Words on the first page"], 72, 12)
+    document = read(made.pdf_of(tmp_path / "a.pdf", [words, content]))
+    assert document.scanned == ((2,) if is_scanned else ())
+    assert document.reading == ("partly_read" if is_scanned else "read")
+
+
+def test_a_file_without_anything_is_told(tmp_path: Path) -> None:
+    assert read(written(tmp_path / "a.txt", b" \n")).reading == "empty"
+    assert read(made.docx(tmp_path / "a.docx", "<w:p/>")).reading == "empty"
+    assert read(made.pdf_of(tmp_path / "a.pdf", [b""])).reading == "empty"
+    assert read(written(tmp_path / "b.txt", "x")).reading == "read"

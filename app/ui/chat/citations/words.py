@@ -76,6 +76,8 @@ def place_words(place: Location) -> str:
         return _tr("citations", "slide {0}").format(place.number)
     if place.kind is LocationKind.WHOLE:
         return _tr("citations", "text")
+    if place.kind is LocationKind.ATTACHMENT:
+        return _tr("citations", "attachment “{0}”").format(title)
     words = {
         LocationKind.HEADING: _tr("citations", "section {0}"),
         LocationKind.SHEET: _tr("citations", "sheet {0}"),

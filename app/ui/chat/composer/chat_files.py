@@ -108,7 +108,8 @@ class ChatFiles(QObject):
 
     def _filters(self) -> list[str]:
         return [
-            self.tr("Documents") + " (*.pdf *.docx *.xlsx *.pptx *.epub *.html *.htm *.eml)",
+            self.tr("Documents")
+            + " (*.pdf *.docx *.xlsx *.pptx *.rtf *.epub *.html *.htm *.eml *.mbox)",
             self.tr("Text and code")
             + " (*.txt *.md *.csv *.tsv *.json *.xml *.yaml *.toml *.py *.js *.ts *.c *.cpp *.h"
             " *.rs *.go *.java *.sql *.sh *.log)",

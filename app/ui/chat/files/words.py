@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.documents import Attachment, DocumentKind, FileShare, LocationKind
+from app.core.documents import Attachment, DocumentKind, FileShare, LocationKind, Unread
 from app.ui.chat.context.words import short
 from app.ui.look.direction import isolated
 from app.ui.look.format import figure, small_size, tokens
@@ -29,9 +29,35 @@ def drawing_of(kind: DocumentKind) -> str:
 def about(file: Attachment) -> str:
     """Say in a few words what a file is: 480 pages · 2.1 MB."""
     said = [extent(file), small_size(file.size)]
-    if file.scanned and file.scanned == file.places:
-        said.append(_tr("files", "scan without text"))
+    said.append(not_known(file))
     return " · ".join(filter(None, said))
+
+
+def not_known(file: Attachment) -> str:
+    """Say what of a file is not read, in a few words; "" where all of it is."""
+    if file.reading == "scan":
+        return _tr("files", "scan without text")
+    if file.reading == "empty":
+        return _tr("files", "no text in it")
+    if file.reading == "partly_read":
+        if file.scanned == 1:
+            return _tr("files", "1 page without text")
+        return _tr("files", "{0} pages without text").format(figure(file.scanned))
+    return _tr("files", "without {0}").format(parts_words(file.unread)) if file.unread else ""
+
+
+def parts_words(unread: Sequence[Unread]) -> str:
+    """Name the parts of a file that were not read."""
+    words = {
+        Unread.CHARTS: _tr("files", "charts"),
+        Unread.DIAGRAMS: _tr("files", "diagrams"),
+        Unread.PICTURES: _tr("files", "pictures"),
+        Unread.FORMULAS: _tr("files", "some formulas"),
+        Unread.OBJECTS: _tr("files", "embedded objects"),
+        Unread.COMMENTS: _tr("files", "comments"),
+        Unread.ATTACHMENTS: _tr("files", "some attachments"),
+    }
+    return ", ".join(words[it] for it in unread)
 
 
 def extent(file: Attachment) -> str:
@@ -51,7 +77,10 @@ def counted(kind: LocationKind, count: int) -> str:
         LocationKind.SLIDE: (_tr("files", "1 slide"), _tr("files", "{0} slides")),
         LocationKind.SHEET: (_tr("files", "1 sheet"), _tr("files", "{0} sheets")),
         LocationKind.CHAPTER: (_tr("files", "1 chapter"), _tr("files", "{0} chapters")),
-        LocationKind.MESSAGE: (_tr("files", "1 message"), _tr("files", "{0} messages")),
+        LocationKind.MESSAGE: (
+            _tr("files", "1 message"),
+            _tr("files", "{0} messages and attachments"),
+        ),
     }.get(kind, (_tr("files", "1 section"), _tr("files", "{0} sections")))
     return one if count == 1 else many.format(figure(count))
 

@@ -143,6 +143,22 @@ def test_files_are_listed_and_a_damaged_one_says_why(ui: Ui, folder: Path) -> No
     assert ui.find(Label, "source1").text() == str(folder)
 
 
+def test_scans_and_empty_files_do_not_count_as_read(ui: Ui, folder: Path) -> None:
+    (folder / "broken.pdf").unlink()
+    pdf(folder / "scan.pdf", [[], []])
+    pdf(folder / "half.pdf", [["Words"], []])
+    (folder / "empty.txt").write_bytes(b"")
+    made(ui, folder, 6)
+    words = "6 files, 1 is a scan without text, 1 is read in part, 1 has no text"
+    ui.qtbot.waitUntil(lambda: words in standing(ui))
+    ui.click("filesPart-unreadable")
+    assert rows(ui) == [
+        ("empty.txt", "No text in it"),
+        ("half.pdf", "Read in part, 1 page is a picture"),
+        ("scan.pdf", "Not read: a scan without text"),
+    ]
+
+
 def test_a_file_is_shown_in_its_folder(
     ui: Ui, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -179,6 +179,14 @@ def test_of_a_scan_that_the_model_does_not_see_nothing_is_in(ui: Ui, tmp_path: P
     )
 
 
+def test_what_of_a_file_is_not_read_stands_at_its_chip(ui: Ui, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"")
+    attach(ui, pdf(tmp_path / "half.pdf", [["Words"], []]), tmp_path / "empty.txt")
+    assert "2 pages" in chips(ui)["half.pdf"]
+    assert "1 page without text" in chips(ui)["half.pdf"]
+    assert "no text in it" in chips(ui)["empty.txt"]
+
+
 def test_of_a_long_file_so_many_places_are_told_before_and_after(ui: Ui, long: Path) -> None:
     ui.engine.context = 2000
     ui.ask("Hello")

@@ -1,0 +1,423 @@
+"""Writes numbers, dates and times of cells in the formats of a workbook (ECMA-376, 18.8.31).
+
+No library that is kept does this in Python. What depends on the computer is written as English has
+it: 1,234.50; dates in the computer's own short format as 2026-03-01.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+GENERAL: Final = "General"
+_MOST_LONG: Final = 255
+"""Characters of a format; Office allows no more."""
+
+_MOST_PLACES: Final = 30
+"""Digits behind the point, at most; Office shows no more."""
+
+_TOKEN: Final = re.compile(
+    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_(?P<space>.)|\*(?P<fill>.)'
+    r"|\[\$(?P<currency>[^\]-]*)(?:-(?P<locale>[0-9A-Fa-f]+)?[^\]]*)?\]"
+    r"|\[(?P<elapsed>h+|m+|s+)\]|\[(?P<condition>(?:<=|>=|<>|<|>|=)\s*-?[\d.]+)\]|\[(?P<other>[^\]]*)\]"
+    r"|(?P<general>General|Standard)|(?P<noon>AM/PM|A/P|上午/下午)|(?P<exponent>E[+-])|(?P<date>y+|m+|d+|h+|s+|e+|b+|g+)"
+    r"|(?P<thousandths>\.0{1,3}(?![0#?]))|(?P<digit>[0#?])|(?P<sign>[.,%/@])"
+    r"|(?P<else>.)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LOCAL: Final = {"mm-dd-yy": "yyyy-mm-dd", "m/d/yy h:mm": "yyyy-mm-dd hh:mm"}
+"""Formats that are shown as the computer has its dates."""
+
+_ENGLISH: Final = (
+    "January February March April May June July August September October November December".split(),
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(),
+)
+_NAMES: Final = {
+    0x07: (
+        "Januar Februar März April Mai Juni Juli August September Oktober November"
+        " Dezember".split(),
+        "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag".split(),
+    ),
+    0x09: _ENGLISH,
+    0x0A: (
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre"
+        " diciembre".split(),
+        "lunes martes miércoles jueves viernes sábado domingo".split(),
+    ),
+    0x0C: (
+        "janvier février mars avril mai juin juillet août septembre octobre novembre"
+        " décembre".split(),
+        "lundi mardi mercredi jeudi vendredi samedi dimanche".split(),
+    ),
+    0x10: (
+        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre"
+        " dicembre".split(),
+        "lunedì martedì mercoledì giovedì venerdì sabato domenica".split(),
+    ),
+}
+"""Names of months and days, by the primary part of a language's number."""
+
+_SHORT: Final = {0x07: 2}
+"""Letters of a day's name that is shortened, where these are not three."""
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A part of a format, for some values. kind and text of its tokens, in their order."""
+
+    tokens: tuple[tuple[str, str], ...]
+    condition: tuple[str, float] | None
+    locale: int
+    is_date: bool
+    is_text: bool
+
+
+def shown_number(value: float, code: str, base: date) -> str:
+    """Write a number as a cell of this format shows it; base: the day that is counted from."""
+    if not math.isfinite(value):
+        return str(value)
+    sections = _sections(code)
+    section, sign, size = _chosen(sections, value)
+    if section is None or section.is_text:
+        return _general(value)
+    if section.is_date:
+        if value >= 0:
+            return _date(section, value, base)
+        is_length = any(kind == "elapsed" for kind, _ in section.tokens)
+        return f"-{_date(section, -value, base)}" if is_length else _general(value)
+    try:
+        text = _number(section, size)
+        return sign + text.lstrip() if any(it in "123456789" for it in text) else text
+    except (ArithmeticError, ValueError, LookupError):
+        return _general(value)
+
+
+def shown_text(text: str, code: str) -> str:
+    """Write a text as a cell of this format shows it."""
+    if "@" not in code:
+        return text
+    section = _sections(code)[-1]
+    if not section.is_text:
+        return text
+    return "".join(text if kind == "text" else it for kind, it in section.tokens)
+
+
+@lru_cache(maxsize=512)
+def _sections(code: str) -> tuple[_Section, ...]:
+    code = _LOCAL.get(code, code)[:_MOST_LONG]
+    found: list[_Section] = []
+    tokens: list[re.Match[str]] = []
+    for token in _TOKEN.finditer(code):
+        if token["else"] == ";":
+            found.append(_section(tokens))
+            tokens = []
+        else:
+            tokens.append(token)
+    return (*found, _section(tokens))
+
+
+def _section(found: list[re.Match[str]]) -> _Section:
+    is_date = any(it["date"] or it["elapsed"] or it["noon"] for it in found) and not any(
+        it["digit"] or it["general"] for it in found
+    )
+    tokens: list[tuple[str, str]] = []
+    condition, locale = None, 0x09
+    for it in found:
+        if it["condition"]:
+            sign, number = re.findall(r"[<>=]+|[-\d.]+", it["condition"])[:2]
+            condition = (sign, _float(number))
+        elif it["locale"]:
+            locale = int(it["locale"][-4:], 16) & 0x3FF
+        if it["currency"]:
+            tokens.append(("literal", it["currency"]))
+        elif (kind_text := _token(it, is_date=is_date)) is not None:
+            tokens.append(kind_text)
+    is_text = any(kind == "text" for kind, _ in tokens)
+    return _Section(tuple(tokens), condition, locale, is_date, is_text)
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+_SIGNS: Final = {".": "point", ",": "comma", "%": "percent", "/": "slash", "@": "text"}
+_LITERAL: Final = {"quoted", "escaped", "else"}
+
+
+def _token(it: re.Match[str], *, is_date: bool) -> tuple[str, str] | None:
+    """Return a token of a format with its kind; None for a colour, and for what fills a cell."""
+    kind = it.lastgroup or ""
+    text = it[kind] or ""
+    if kind in {"fill", "other", "condition"}:
+        return None
+    if kind == "space":
+        text = " "
+    elif kind == "thousandths" and not is_date:
+        return ("decimals", text[1:])
+    is_literal = (
+        kind in _LITERAL or kind == "space" or (kind == "sign" and is_date)
+        or (kind == "date" and not is_date)
+    )  # fmt: skip
+    if is_literal:
+        return ("literal", text)
+    return (_SIGNS[text], text) if kind == "sign" else (kind, text)
+
+
+def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section | None, str, float]:
+    """Return the section for a value, its sign where the section does not say it, and its size."""
+    numbers = [it for it in sections[:3] if not it.is_text] if len(sections) < 4 else sections[:3]
+    if not numbers:
+        return None, "", value
+    for section in numbers:
+        if section.condition is not None and _holds(section.condition, value):
+            negative = "-" if value < 0 and section is numbers[0] else ""
+            return section, negative, abs(value)
+    if any(it.condition is not None for it in numbers):
+        rest = [it for it in numbers if it.condition is None]
+        return (rest[-1] if rest else None), "-" if value < 0 else "", abs(value)
+    if value < 0 and len(numbers) > 1:
+        return numbers[1], "", -value
+    if value == 0 and len(numbers) > 2:
+        return numbers[2], "", 0.0
+    return numbers[0], "-" if value < 0 else "", abs(value)
+
+
+def _holds(condition: tuple[str, float], value: float) -> bool:
+    sign, number = condition
+    return {
+        "<": value < number,
+        ">": value > number,
+        "<=": value <= number,
+        ">=": value >= number,
+        "=": value == number,
+        "<>": value != number,
+    }.get(sign, False)
+
+
+def _general(value: float) -> str:
+    """Write a number as cells without a format do, but for whole ones with all their digits."""
+    if isinstance(value, int) or (value == int(value) and abs(value) < 1e21):
+        return str(int(value))
+    if not 1e-5 <= abs(value) < 1e21:
+        return re.sub(r"\.?0+E", "E", f"{value:.5E}")
+    whole = len(str(int(abs(value)))) if abs(value) >= 1 else 1
+    text = f"{value:.{max(0, 10 - whole)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _number(section: _Section, value: float) -> str:
+    tokens = list(section.tokens)
+    if any(kind == "general" for kind, _ in tokens):
+        return "".join(_general(value) if kind == "general" else it for kind, it in tokens)
+    if not any(kind in {"digit", "decimals"} for kind, _ in tokens):
+        return "".join(it for _, it in tokens)  # such as "-" for nothing
+    number = Decimal(repr(value))
+    number *= 100 ** min(9, sum(kind == "percent" for kind, _ in tokens))
+    slash = next((at for at, (kind, _) in enumerate(tokens) if kind == "slash"), None)
+    if slash is not None and any(kind == "digit" for kind, _ in tokens[:slash]):
+        return _as_fraction(tokens, slash, number)
+    exponent = next((at for at, (kind, _) in enumerate(tokens) if kind == "exponent"), None)
+    if exponent is not None:
+        return _scientific(tokens, exponent, number)
+    return _decimal(tokens, number)
+
+
+def _decimal(tokens: list[tuple[str, str]], number: Decimal) -> str:
+    """Write a number with its digits at the places that a format has for them."""
+    point = next(
+        (at for at, (kind, _) in enumerate(tokens) if kind in {"point", "decimals"}), len(tokens)
+    )
+    before, behind = tokens[:point], tokens[point:]
+    digits_at = [at for at, (kind, _) in enumerate(before) if kind == "digit"]
+    last = digits_at[-1] if digits_at else -1
+    commas = [at for at, (kind, _) in enumerate(before) if kind == "comma"]
+    scaled = sum(at > last for at in commas) if digits_at else 0
+    scaled += sum(kind == "comma" for kind, _ in behind)
+    groups = any(digits_at[0] < at < last for at in commas) if digits_at else False
+    places = "".join(it for kind, it in behind if kind in {"digit", "decimals"})[:_MOST_PLACES]
+    with localcontext() as context:
+        context.prec = 400
+        number = (number / 1000**scaled).quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP)
+        whole, _, rest = f"{number:f}".partition(".")
+    written = _whole(before, whole.lstrip("0"), groups=groups)
+    return written + _behind(behind, rest, places)
+
+
+def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
+    """Write the digits before the point, from the right, between what else a format has there."""
+    left = [it for kind, it in tokens if kind == "digit"]
+    parts: list[str] = []
+    count = 0
+
+    def put(digit: str) -> None:
+        nonlocal count
+        if groups and count and count % 3 == 0:
+            parts.append(",")
+        parts.append(digit)
+        count += 1
+
+    for kind, text in reversed(tokens):
+        if kind == "digit":
+            left.pop()
+            if digits:
+                put(digits[-1])
+                digits = digits[:-1]
+            elif text == "0":
+                put("0")
+            elif text == "?":
+                parts.append(" ")
+            while not left and digits:
+                put(digits[-1])
+                digits = digits[:-1]
+        elif kind != "comma":
+            parts.append(text[::-1])
+    return "".join(parts)[::-1] + digits  # a format may begin with its point
+
+
+def _behind(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
+    """Write the digits behind the point; those that need not be shown are left out at the end."""
+    needed = max((at + 1 for at, it in enumerate(places) if it == "0"), default=0)
+    kept = max(needed, len(digits.rstrip("0")))
+    written = ""
+    at = 0
+    for kind, text in tokens:
+        if kind in {"point", "decimals"} and not at:
+            written += "."
+        if kind in {"digit", "decimals"}:
+            for place in text:
+                if at < kept and at < len(digits):
+                    written += digits[at]
+                elif place == "?":
+                    written += " "
+                at += 1
+        elif kind not in {"point", "comma"}:
+            written += text
+    return written
+
+
+def _scientific(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
+    mantissa, power = tokens[:at], tokens[at + 1 :]
+    point = next((it for it, (kind, _) in enumerate(mantissa) if kind in {"point", "decimals"}), at)
+    step = max(1, sum(kind == "digit" for kind, _ in mantissa[:point]))
+    places = len("".join(it for kind, it in mantissa[point:] if kind in {"digit", "decimals"}))
+    exponent = 0
+    if number:
+        exponent = number.adjusted() // step * step
+        rounded = number.scaleb(-exponent).quantize(
+            Decimal(1).scaleb(-min(places, _MOST_PLACES)), ROUND_HALF_UP
+        )
+        exponent += step if rounded.adjusted() >= step else 0
+    sign = "-" if exponent < 0 else tokens[at][1][1].replace("-", "")
+    behind = _decimal(power, Decimal(abs(exponent)))
+    return f"{_decimal(mantissa, number.scaleb(-exponent))}E{sign}{behind}"
+
+
+def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
+    """Write a number as a fraction: 1 1/2; its denominator may be fixed."""
+    before, behind = tokens[:at], tokens[at + 1 :]
+    runs = [
+        it for it in re.split(" ", "".join("d" if k == "digit" else " " for k, _ in before)) if it
+    ]
+    has_whole = len(runs) > 1
+    fixed = re.match(r"\d+", "".join(it for _, it in behind).strip("#?"))
+    exact = Fraction(number)
+    whole = exact.numerator // exact.denominator if has_whole else 0
+    rest = exact - whole
+    if fixed and int(fixed[0][:9]):
+        below = int(fixed[0][:9])
+        above = int(rest * below + Fraction(1, 2))
+    else:
+        places = sum(kind == "digit" for kind, _ in behind) or 1
+        near = rest.limit_denominator(10 ** min(places, 7) - 1)
+        above, below = near.numerator, near.denominator
+    if has_whole and above == below:
+        whole, above = whole + 1, 0
+    first = next(i for i, (kind, _) in enumerate(before) if kind == "digit")
+    front = "".join(it for _, it in before[:first])
+    tail_at = max(
+        (i for i, (kind, it) in enumerate(behind) if kind == "digit" or it.isdigit()), default=-1
+    )
+    tail = "".join(it for _, it in behind[tail_at + 1 :])
+    if has_whole and not above:
+        return f"{front}{whole}{tail.rstrip()}"
+    return f"{front}{f'{whole} ' if whole else ''}{above}/{below}{tail}"
+
+
+# Dates and times
+
+
+def _date(section: _Section, value: float, base: date) -> str:
+    """Write a number as the time that it counts the days to."""
+    places = max((len(it) - 1 for kind, it in section.tokens if kind == "thousandths"), default=0)
+    seconds, part = divmod(round(value * 86_400 * 10**places), 10**places)
+    try:
+        leap = base.year < 1900 and value < 60  # Excel has a 29th of February 1900
+        when = datetime(base.year, base.month, base.day) + timedelta(leap, seconds)  # noqa: DTZ001
+    except OverflowError:
+        return _general(value)
+    written = ""
+    for at, (kind, text) in enumerate(section.tokens):
+        match kind:
+            case "literal":
+                written += text
+            case "elapsed":
+                size = {"h": 3600, "m": 60, "s": 1}[text[0].lower()]
+                written += str(seconds // size).rjust(len(text), "0")
+            case "noon":
+                written += ("PM" if when.hour >= 12 else "AM")[: 1 if len(text) == 3 else 2]
+            case "thousandths":
+                written += "." + str(part).rjust(places, "0")[: len(text) - 1]
+            case "date":
+                written += _part_of_date(section, at, text, when)
+    return written
+
+
+def _part_of_date(section: _Section, at: int, text: str, when: datetime) -> str:
+    letter, width = text[0], min(len(text), 2)
+    if letter == "m" and not _is_minute(section, at):
+        return _month(section, len(text), when)
+    if letter == "d":
+        return _day(section, len(text), when)
+    if letter in "hms":
+        number = {"h": when.hour, "m": when.minute, "s": when.second}[letter]
+        if letter == "h" and any(kind == "noon" for kind, _ in section.tokens):
+            number = (number - 1) % 12 + 1
+        return str(number).rjust(width, "0")
+    short = letter == "y" and len(text) <= 2
+    return f"{when.year % 100:02}" if short else f"{when.year:04}"
+
+
+def _month(section: _Section, length: int, when: datetime) -> str:
+    if length < 3:
+        return str(when.month).rjust(length, "0")
+    name = _NAMES.get(section.locale & 0xFF, _ENGLISH)[0][when.month - 1]
+    return name[0] if length == 5 else name[:3] if length == 3 else name
+
+
+def _day(section: _Section, length: int, when: datetime) -> str:
+    if length < 3:
+        return str(when.day).rjust(length, "0")
+    name = _NAMES.get(section.locale & 0xFF, _ENGLISH)[1][when.weekday()]
+    return name[: _SHORT.get(section.locale & 0xFF, 3)] if length == 3 else name
+
+
+def _is_minute(section: _Section, at: int) -> bool:
+    """Tell whether an m stands for minutes: behind hours, or before seconds."""
+    parts = [
+        (number, it[0].lower())
+        for number, (kind, it) in enumerate(section.tokens)
+        if kind in {"date", "elapsed"}
+    ]
+    here = parts.index((at, "m"))
+    before = parts[here - 1][1] if here else ""
+    after = parts[here + 1][1] if here + 1 < len(parts) else ""
+    return before == "h" or after == "s"
