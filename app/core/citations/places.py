@@ -1,0 +1,430 @@
+"""The places that an answer names beside a quote, and whether the quote stands there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.core.citations.numbering import (
+    COUNTERS,
+    HAN,
+    LABEL,
+    NUMBER,
+    TO_NUMBER,
+    Group,
+    Number,
+    label_of,
+    number_of,
+)
+from app.core.citations.outline import Answer, Outline
+from app.core.documents import Document, LocationKind, TextSpan
+from app.core.search.folding import UNSPACED
+
+_BORDER: Final = rf"(?<![^\W_{UNSPACED}])"
+_NO_AMOUNT: Final = (
+    r"(?!\d|[.,]\d|\s*(?:[%‰°€$£¥]|(?i:euros?|eur|usd|chf|pounds?|dollars?|percent|prozent|days?|"
+    r"weeks?|months?|years?|hours?|minutes?|seconds?|times|per|tage?n?|wochen?|monaten?|jahren?|"
+    r"stunden?|minuten?|uhr|kg|km|cm|mm|m²|gb|mb)\b))"
+)
+"""A number before these is an amount and no place."""
+_WORDS: Final = {
+    word: str(number)
+    for number, words in enumerate(
+        (
+            "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs",
+            "seven sieben", "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf",
+        ),
+        1,
+    )
+    for word in words.split()
+}  # fmt: skip
+_SPELLED: Final = rf"(?i:{'|'.join(_WORDS)})\b"
+_JOINT: Final = r"\s*(?:[-–—,;/&]|\b(?:to|bis|and|und|or|oder|through)\b)\s*"
+_PLACE: Final = re.compile(
+    rf"{_BORDER}(?P<label>{LABEL})(?:{TO_NUMBER}(?P<numbers>{NUMBER}{_NO_AMOUNT}"
+    rf"(?:{_JOINT}(?:§\s*)?{NUMBER}{_NO_AMOUNT})*)|\s+(?P<spelled>{_SPELLED}))"
+    rf"|第\s*(?P<han>[\d.{HAN}]{{1,8}})\s*(?P<counter>[{''.join(COUNTERS)}])"
+    rf"|(?P<digits>\d{{1,4}})\s?(?P<unit>ページ|頁|页|条|項|号|章|節)"
+)
+_ONE_NUMBER: Final = re.compile(rf"({_JOINT})?(?:§\s*)?({NUMBER})")
+_RANGE_SIGN: Final = re.compile(r"[-–—]|to|bis|through")
+_MOST_PLACES: Final = 10_000
+
+_NTH_WORDS: Final = (
+    ("first", "erst"), ("second", "zweit"), ("third", "dritt"), ("fourth", "viert"),
+    ("fifth", "fünft"), ("sixth", "sechst"), ("seventh", "siebt"), ("eighth", "acht"),
+    ("ninth", "neunt"), ("tenth", "zehnt"),
+)  # fmt: skip
+_NTH: Final = re.compile(
+    rf"{_BORDER}(?:(?P<digits>\d{{1,6}})(?:st|nd|rd|th|\.)|(?P<word>(?i:"
+    + "|".join(rf"{one}|{other}e[nmrs]?" for one, other in _NTH_WORDS)
+    + rf"|last|final|letzte[nmrs]?|next|nächste[nmrs]?|previous|vorige[nmrs]?))\b)"
+    rf"[-\s]+(?P<label>{LABEL})(?![^\W_])(?!\s*(?:no\.|nr\.)?\s*\d)"
+)
+_LAST: Final = -1
+
+_VAGUE: Final = re.compile(
+    r"\b(?:at|near|towards?|in|on|from)\s+the\s+(?:very\s+)?"
+    r"(?:end|beginning|start|top|bottom|middle|foot|head|close|margin)\b"
+    r"(?!\s+of\s+(?:the|each|every|a|this|that|any)?\s*(?:\w+\s+)?(?:month|year|week|day|quarter|"
+    r"term|period|tenancy|season))"
+    r"|\b(?:am|zum|zu|an|gegen|vom)\s+(?:Ende|Anfang|Beginn|Schluss|Rand|Fuß|Kopf)\b"
+    r"(?!\s+(?:des|der|eines|jedes)\s+(?:\w+\s+)?(?:Monat|Jahr|Woche|Tag|Quartal|Miet))",
+    re.IGNORECASE,
+)
+_PART_NAME: Final = re.compile(
+    r"(?:\b(?:the|der|dem|die|das|im|zur|zum|its|see|siehe|laut)\s+|[(\[]\s*|^\s*)"
+    r"(?P<title>preamble|präambel|recitals|introduction|einleitung|foreword|preface|vorwort|"
+    r"conclusions?|schlussbestimmungen|summary|zusammenfassung|abstract|glossary|glossar|"
+    r"appendix|annex|anhang|anlage|header|footer|kopfzeile|fußzeile|letterhead|briefkopf|"
+    r"signature block|title page|titelseite|cover page|deckblatt|table of contents|"
+    r"inhaltsverzeichnis|subject(?: line)?|betreff(?:zeile)?|footnotes?|fußnoten?|endnotes?|"
+    r"postscript|schluss|impressum|前言|序文|附则|附則)(?![^\W_])(?!\s*(?:no\.|nr\.)?\s*\d)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+_QUOTED_TITLE: Final = r"[“\"„‘‚«»『「‹《]\s*(?P<title{0}>[^“”\"„‘’«»『』「」‹›《》\n]{{2,80}}?)[.:]?\s*[”\"“’‘»«』」›》]"
+_NOUN: Final = (
+    r"(?i:(?:sub-?)?sections?|(?:sub-?)?headings?|headlines?|chapters?|"
+    r"(?:Zwischen)?überschrift(?:en)?|(?:Unter)?abschnitt(?:es|s|en)?|kapitels?|rubrik|"
+    r"sheets?|tabellenblatt(?:es|s)?)"
+)
+_LOOSE_NOUN: Final = (
+    r"(?i:clauses?|parts?|titles?|articles?|slides?|tabs?|messages?|e-?mails?|annex|appendix|"
+    r"schedule|klauseln?|teil(?:es|s)?|punkt(?:es|s)?|artikels?|folien?|blatt(?:es|s)?|nachricht|"
+    r"mails?|anhang(?:s)?|anlage|absatz(?:es)?|paragra(?:ph|f)s?|tabelle|table)"
+)
+_CAPITALISED: Final = (
+    r"[A-ZÄÖÜ][\w&'’-]*(?:\s+(?:(?:of|and|the|for|to|in|und|der|des|für|zur|von|&)\s+)?"
+    r"[A-ZÄÖÜ][\w&'’-]*){0,6}"
+)
+_UNDER: Final = r"\b(?i:under|below|beneath|unter|unterhalb)\s+(?:(?i:the|dem|der|den|die)\s+)?"
+_TITLES: Final = re.compile(
+    rf"{_UNDER}(?:(?:{_NOUN}|{_LOOSE_NOUN})\s*[:,]?\s*)?{_QUOTED_TITLE.format(1)}"
+    rf"|\b(?:{_NOUN}|{_LOOSE_NOUN})\s*[:,]?\s*(?:\w+\s+)?{_QUOTED_TITLE.format(2)}"
+    rf"|{_QUOTED_TITLE.format(3)}[\s-]+(?:{_NOUN}|{_LOOSE_NOUN})\b"
+    rf"|\b{_NOUN}\s+(?:(?i:on|über|zu|zur|zum|about|titled|called|named)\s+)?"
+    rf"(?P<plain>{_CAPITALISED})"
+)
+_LOOSE_TITLES: Final = re.compile(
+    rf"(?:{_UNDER}|\b{_LOOSE_NOUN}\s+|\b(?i:the|im|in)\s+)(?P<title>{_CAPITALISED})"
+)
+_NAMED_CLAUSE: Final = re.compile(
+    rf"\b(?i:the|der|die|im|in)\s+(?P<title>{_CAPITALISED}|[a-z]{{4,20}})[\s-]+"
+    r"(?i:section|clause|chapter|heading|abschnitt|kapitel|klausel)\b(?!\s*\d)"
+)
+_IN_BRACKETS: Final = re.compile(r"[(\[]([^()\[\]\n]{2,200})[)\]]")
+_LEADING_NUMBER: Final = re.compile(rf"^(?:(?:{LABEL}){TO_NUMBER})?{NUMBER}[.):]*\s+")
+
+_BARE: Final = re.compile(
+    r"(?P<lead>\A|[\n\t(\[;]|\b(?i:in|under|see|per|at|by|unter|laut|gemäß|nach|siehe|vgl\.|cf\.|zu)\s+)"
+    r"[ *]*(?P<number>\d{1,2}(?:\.\d{1,3}){1,4}(?:[a-z]\b)?(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,5})\))*)"
+    rf"(?=[\s,;:.)\]–—-]|\Z){_NO_AMOUNT}"
+)
+"""A number alone, as in “(4.2)” or “in 4.2”."""
+
+_ENDINGS: Final = (
+    r"\.(?:pdf|docx?|xlsx?|pptx?|epub|txt|md|markdown|html?|csv|tsv|eml|mbox|odt|rtf)\b"
+)
+FILE_NAME: Final = re.compile(r"[^\s\[\](){}<>“”„«»\"',;:/\\]+" + _ENDINGS, re.IGNORECASE)
+"""Matches the name of a file; a name with spaces is known only if there is such a file."""
+_BEHIND_NAME: Final = re.compile(
+    _ENDINGS + r"\s*[:,]\s*(\d{1,6})\s*(?:[)\]]|$)", re.IGNORECASE | re.MULTILINE
+)
+
+_OF: Final = re.compile(
+    r"\s*,?\s*(?:of|in|des|der|vom|von|under|zu|aus|on|auf)?\s*(?:the|der|dem|des)?\s*"
+)
+_APART: Final = re.compile(r"[\s,]*")
+_OF_LAW: Final = re.compile(
+    r"\s*,?\s*(?:(?:of|des|der)\s+(?:the\s+)?(?:[A-ZÄÖÜ][\w-]*\s+){0,5}?(?:Act|Code|Laws?|"
+    r"Regulations?|Directive|Constitution|Gesetz(?:es|buch(?:es|s)?)?|Verordnung)\b"
+    r"|(?:[A-ZÄÖÜ][\w-]*(?:G|GB|O|VO)|GDPR|DSGVO)\b)"
+)
+
+_WITH_PAGES: Final = {
+    LocationKind.PAGE,
+    LocationKind.SLIDE,
+    LocationKind.SHEET,
+    LocationKind.MESSAGE,
+}
+"""Places whose own numbers say nothing of sections and chapters."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A place that an answer names.
+
+    start, end: Characters of the text in which it is named.
+    numbers: The numbers it may have: one, or all of a list or range; none of a title.
+    title: The words of a heading; with `label` "vague", no document can tell the place.
+    is_certain: A mismatch says that the place is wrong; else only that it was not checked.
+    """
+
+    start: int
+    end: int
+    group: Group
+    label: str
+    numbers: tuple[Number, ...] = ()
+    title: str = ""
+    is_certain: bool = True
+
+
+class Known:
+    """What all documents of a check have of headings and numbers."""
+
+    def __init__(self, outlines: Callable[[], Sequence[Outline]]) -> None:
+        self._outlines = outlines
+
+    def title(self, title: str) -> bool:
+        return any(it.has_title(title) for it in self._outlines())
+
+    def number(self, number: Number) -> bool:
+        return any(it.has_number(number) for it in self._outlines())
+
+
+def mentions(text: str, known: Known) -> list[Mention]:
+    """Return the places that a text names, in their order."""
+    found = list(_numbered(text))
+    taken = [(it.start, it.end) for it in found]
+    for more in (_ordinals(text), _titled(text, known), _bare(text, known), _vague(text)):
+        for it in more:
+            if not any(it.start < end and it.end > start for start, end in taken):
+                found.append(it)
+                taken.append((it.start, it.end))
+    return sorted(found, key=lambda it: it.start)
+
+
+def other_words(text: str) -> int:
+    """Count the words that name neither a place nor a file."""
+    rest = FILE_NAME.sub(" ", text)
+    for pattern in (_PLACE, _NTH, _BARE):
+        rest = pattern.sub(" ", rest)
+    return len(re.findall(r"\w+", rest))
+
+
+def stands_there(
+    named: Iterable[Mention], document: Document, outline: Outline, spans: Sequence[TextSpan],
+    start: int, end: int,
+) -> Answer:  # fmt: skip
+    """Tell whether a find stands at all the places that were named.
+
+    Args:
+        spans: Where the find stands, by its places.
+        start: Its first character in the text of the document.
+        end: The character behind its last.
+    """
+    by_label: dict[str, set[Answer]] = {}
+    in_annex = any(it.group == "annex" for it in named)
+    for it in named:
+        answer = _stands(it, document, outline, spans, start, end, in_annex=in_annex)
+        if answer == "no" and not it.is_certain:
+            answer = "unknown"
+        by_label.setdefault(it.label, set()).add(answer)
+    if any(answers == {"no"} for answers in by_label.values()):
+        return "no"
+    return "yes" if all(answers == {"yes"} for answers in by_label.values()) else "unknown"
+
+
+def _stands(
+    named: Mention, document: Document, outline: Outline, spans: Sequence[TextSpan],
+    start: int, end: int, *, in_annex: bool,
+) -> Answer:  # fmt: skip
+    if named.label == "vague":
+        return "unknown"
+    if named.label == "title":
+        if any(span.place.title.casefold() == named.title.casefold() for span in spans):
+            return "yes"
+        return outline.stands_under_title(named.title, start, end)
+    kind = spans[0].place.kind
+    ours = {span.place.number for span in spans}
+    counted = {int(it[0]) for it in named.numbers if len(it) == 1 and it[0].lstrip("-").isdecimal()}
+    if _LAST in counted:
+        counted = {len(document.sections)}
+    is_here = not ours.isdisjoint(counted)
+    if named.group == "page":
+        if is_here:
+            return "yes"
+        return "no" if kind in _WITH_PAGES and counted else "unknown"
+    if named.label in {"section", "chapter"} and kind not in _WITH_PAGES and is_here:
+        return "yes"
+    answers = {
+        outline.stands_under(named.group, named.label, it, start, end, in_annex=in_annex)
+        for it in named.numbers
+    }
+    answer: Answer = "yes" if "yes" in answers else "unknown" if "unknown" in answers else "no"
+    if (
+        answer == "unknown"
+        and counted
+        and (
+            (named.label == "section" and kind is LocationKind.HEADING)
+            or (named.label == "chapter" and kind is LocationKind.CHAPTER)
+        )
+    ):
+        return "no"  # the model is told these numbers
+    return answer
+
+
+def _numbered(text: str) -> Iterator[Mention]:
+    """Yield the places with labels, with those that belong together as one."""
+    last: Mention | None = None
+    for it in _labelled(text):
+        if last is None:
+            last = it
+            continue
+        between = text[last.end : it.start]
+        if (
+            it.group in {"item", "fine"}
+            and last.group in {"main", "item"}
+            and (_APART.fullmatch(between) and len(last.numbers) == 1)
+        ):
+            last = _below(last, it, it.end)
+        elif (
+            last.group in {"item", "fine"}
+            and it.group in {"main", "item"}
+            and (between.strip() and _OF.fullmatch(between) and len(it.numbers) == 1)
+            and it.label != last.label
+        ):
+            last = replace(_below(it, last, it.end), start=last.start)
+        else:
+            yield last
+            last = it
+    if last is not None:
+        yield last
+    for name in _BEHIND_NAME.finditer(text):
+        yield Mention(name.start(1), name.end(1), "page", "page", ((name[1],),))
+
+
+def _below(one: Mention, other: Mention, end: int) -> Mention:
+    """Join two places of which the second is a part of the first, as in “§ 3 Abs. 2”."""
+    (number,) = one.numbers
+    parts = other.numbers if other.group == "item" else ((f"{other.label} {other.numbers[0]}",),)
+    return replace(one, end=end, numbers=tuple((*number, *it) for it in parts))
+
+
+def _labelled(text: str) -> Iterator[Mention]:
+    for found in _PLACE.finditer(text):
+        if found["han"]:
+            group, label = COUNTERS[found["counter"]]
+            yield Mention(*found.span(), group, label, (number_of(found["han"]),))
+        elif found["digits"]:
+            group, label = COUNTERS.get(found["unit"], ("page", "page"))
+            yield Mention(*found.span(), group, label, (number_of(found["digits"]),))
+        else:
+            group, label = label_of(found["label"])
+            if found["spelled"]:
+                numbers: tuple[Number, ...] = ((_WORDS[found["spelled"].casefold()],),)
+            elif not _is_number(found["numbers"], group, label, text[found.end() :]):
+                continue
+            else:
+                numbers = tuple(_listed(found["numbers"]))
+            is_law = bool(group == "main" and _OF_LAW.match(text, found.end()))
+            yield Mention(*found.span(), group, label, numbers, is_certain=not is_law)
+
+
+def _is_number(number: str, group: Group, label: str, behind: str) -> bool:
+    """Tell whether a letter behind a label is a number, and not a word such as “a” or “I”."""
+    if any(it.isdigit() for it in number) or number.startswith("("):
+        return not (label == "point" and group == "item" and _NO_AMOUNT_BEHIND.match(behind))
+    if number.islower():
+        return label == "letter" or len(number) > 1
+    if group == "annex" or label == "letter":
+        return True
+    return not re.match(r"\s+[a-zäöü]", behind) or number not in {"A", "I"}
+
+
+_NO_AMOUNT_BEHIND: Final = re.compile(r"/\d")
+
+
+def _listed(text: str) -> Iterator[Number]:
+    """Yield the numbers of a list, with those within its ranges."""
+    last: Number | None = None
+    for found in _ONE_NUMBER.finditer(text):
+        number = number_of(found[2])
+        is_range = last and found[1] and _RANGE_SIGN.fullmatch(found[1].strip())
+        if last and is_range and last[:-1] == number[:-1]:
+            yield from ((*last[:-1], it) for it in _between(last[-1], number[-1]))
+        yield number
+        last = number
+
+
+def _between(first: str, last: str) -> Iterator[str]:
+    """Yield the numbers or letters between two."""
+    if first.isdecimal() and last.isdecimal():
+        yield from map(str, range(int(first) + 1, min(int(last), int(first) + _MOST_PLACES)))
+    elif len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
+        yield from map(chr, range(ord(first) + 1, ord(last)))
+
+
+def _ordinals(text: str) -> Iterator[Mention]:
+    """Yield places such as “the third clause”; who counts paragraphs cannot be known."""
+    for found in _NTH.finditer(text):
+        group, label = label_of(found["label"])
+        word = (found["word"] or "").casefold()
+        if found["digits"]:
+            number = int(found["digits"])
+        elif word.startswith(("last", "final", "letzt")):
+            number = _LAST
+        else:
+            number = next((at for at, it in enumerate(_NTH_WORDS, 1) if word.startswith(it)), 0)
+        is_counted = group == "page" or (group == "main" and number > 0)
+        if number and is_counted:
+            yield Mention(*found.span(), group, label, ((str(number),),))
+        else:
+            yield Mention(*found.span(), "fine", "vague")
+
+
+def _titled(text: str, known: Known) -> Iterator[Mention]:
+    """Yield the headings that a text names."""
+    for found in _TITLES.finditer(text):
+        if found["plain"]:
+            title = _longest_known(found["plain"], known) or found["plain"]
+            if title.casefold() not in {"i", "the", "a"}:
+                yield _title(found, title)
+            continue
+        quoted = next(filter(None, (found[f"title{it}"] for it in "123")))
+        title = _LEADING_NUMBER.sub("", quoted).strip()
+        if not FILE_NAME.search(quoted):
+            yield _title(found, title if not known.title(quoted) else quoted)
+    for found in _NAMED_CLAUSE.finditer(text):
+        if found["title"][0].isupper() or known.title(found["title"]):
+            yield _title(found, found["title"])
+    for found in _LOOSE_TITLES.finditer(text):
+        if title := _longest_known(found["title"], known):
+            yield _title(found, title)
+    for found in _IN_BRACKETS.finditer(text):
+        for part in re.split(r"[,;–—]", found[1]):
+            if len(part.strip()) > 2 and known.title(_LEADING_NUMBER.sub("", part.strip())):
+                yield _title(found, _LEADING_NUMBER.sub("", part.strip()))
+    for found in _PART_NAME.finditer(text):
+        yield _title(found, found["title"])
+
+
+def _title(found: re.Match[str], title: str) -> Mention:
+    return Mention(*found.span(), "main", "title", title=title)
+
+
+def _longest_known(words: str, known: Known) -> str:
+    """Return the longest beginning of some words that is a heading, or ""."""
+    parts = words.split()
+    beginnings = (" ".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next(filter(known.title, beginnings), "")
+
+
+def _bare(text: str, known: Known) -> Iterator[Mention]:
+    """Yield numbers without a label that look like the numbers of clauses."""
+    for found in _BARE.finditer(text):
+        number = number_of(found["number"])
+        is_alone = found["lead"] in {"(", "["} or not re.search(r"\w", _BARE.sub("", text))
+        if known.number(number) or is_alone:
+            yield Mention(
+                found.start("number"), found.end(), "main", "clause", (number,),
+                is_certain=known.number(number),
+            )  # fmt: skip
+
+
+def _vague(text: str) -> Iterator[Mention]:
+    for found in _VAGUE.finditer(text):
+        yield Mention(*found.span(), "fine", "vague")
