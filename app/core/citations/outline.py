@@ -41,7 +41,9 @@ _SUB_LABEL: Final = re.compile(
 )
 _LAW: Final = re.compile(r"[A-ZÄÖÜ][\w-]*(?:G|GB|O|GDPR)\b")
 _MONTH: Final = re.compile(
-    r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\b", re.IGNORECASE
+    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz?|apr(?:il)?|ma[iy]|june?|juni|july?|"
+    r"juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\b",
+    re.IGNORECASE,
 )
 _GOES_ON: Final = re.compile(
     rf"(?:\b(?:{LABEL}|in|of|to|and|or|und|oder|bis|von|nach|gemäß|siehe|see|the|der|des|dem)"
@@ -200,9 +202,13 @@ class Outline:
             if (name == label if exact else _is_alike(group, label, name))
         ]
         is_own = in_annex or not any(name in {"annex", "schedule"} for name, _ in chains)
-        for chain in fitting:
-            if chain[: len(number)] == number or (group == "item" and _has_within(chain, number)):
-                return "yes" if mark.is_sure and is_own else "unknown"
+        is_sure = mark.is_sure and is_own
+        if any(chain[: len(number)] == number for chain in fitting):
+            return "yes" if is_sure else "unknown"
+        if group == "item" and any(_has_within(chain, number) for chain in fitting):
+            # “Point 3” may also be the third division.
+            is_sure = is_sure and (label in {"paragraph", "letter"} or not self._begins(number))
+            return "yes" if is_sure else "unknown"
         if any(chain == number[: len(chain)] for chain in fitting):
             return "unknown"  # the rest of the number may stand within a line
         if self._has(group, label, number):
@@ -218,10 +224,11 @@ class Outline:
         if group == "item" and number in self._within:
             return True
         return any(
-            (name, number) in self._chains
-            for name in self._labels
-            if _is_alike(group, label, name)
+            (name, number) in self._chains for name in self._labels if _is_alike(group, label, name)
         )
+
+    def _begins(self, number: Number) -> bool:
+        return any((name, number) in self._chains for name in self._labels)
 
     def _marks_in(self, start: int, end: int) -> list[_Mark]:
         """Return the mark that a text stands under, and those within it."""
@@ -288,7 +295,9 @@ class Outline:
         if found is None:
             return None, ""
         title = found["title"].strip(" \t*_:–—-")
-        if _MONTH.match(title) or (before and _GOES_ON.search(before)):
+        if (not found["label"] and "(" not in found[0][:3] and _MONTH.match(title)) or (
+            before and _GOES_ON.search(before)
+        ):
             return None, ""
         begins = not before or before.endswith(_ENDS) or len(before) < _SHORT_LINE
         is_named = not title or not (title[0].isalpha() and title[0].islower())

@@ -24,7 +24,7 @@ from app.core.search.folding import UNSPACED
 
 _BORDER: Final = rf"(?<![^\W_{UNSPACED}])"
 _NO_AMOUNT: Final = (
-    r"(?!\d|[.,]\d|\s*(?:[%‰°€$£¥]|(?i:euros?|eur|usd|chf|pounds?|dollars?|percent|prozent|days?|"
+    r"(?!\d|[.,]\d|\s*(?:[%‰°€$£¥]|(?i:euros?|eur|usd|chf|pounds?|dollars?|percent|prozent|days?|millions?|billions?|mio|mrd|millionen|"
     r"weeks?|months?|years?|hours?|minutes?|seconds?|times|per|tage?n?|wochen?|monaten?|jahren?|"
     r"stunden?|minuten?|uhr|kg|km|cm|mm|m²|gb|mb)\b))"
 )
@@ -120,10 +120,12 @@ _LEADING_NUMBER: Final = re.compile(rf"^(?:(?:{LABEL}){TO_NUMBER})?{NUMBER}[.):]
 
 _BARE: Final = re.compile(
     r"(?P<lead>\A|[\n\t(\[;]|\b(?i:in|under|see|per|at|by|unter|laut|gemäß|nach|siehe|vgl\.|cf\.|zu)\s+)"
-    r"[ *]*(?P<number>\d{1,2}(?:\.\d{1,3}){1,4}(?:[a-z]\b)?(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,5})\))*)"
+    r"[ *#]*(?P<number>\d{1,2}(?:\.\d{1,3}){1,4}(?:[a-z]\b)?(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,5})\))*)"
     rf"(?=[\s,;:.)\]–—-]|\Z){_NO_AMOUNT}"
 )
 """A number alone, as in “(4.2)” or “in 4.2”."""
+_LEADS: Final = set("( [ in under see per unter laut gemäß siehe vgl. cf.".split())
+"""With these, it is a place also if no document has the number."""
 
 _ENDINGS: Final = (
     r"\.(?:pdf|docx?|xlsx?|pptx?|epub|txt|md|markdown|html?|csv|tsv|eml|mbox|odt|rtf)\b"
@@ -151,6 +153,7 @@ _WITH_PAGES: Final = {
     LocationKind.MESSAGE,
 }
 """Places whose own numbers say nothing of sections and chapters."""
+_WITH_SECTIONS: Final = {LocationKind.HEADING, LocationKind.CHAPTER}
 
 
 @dataclass(frozen=True)
@@ -248,7 +251,7 @@ def _stands(
         if is_here:
             return "yes"
         return "no" if kind in _WITH_PAGES and counted else "unknown"
-    if named.label in {"section", "chapter"} and kind not in _WITH_PAGES and is_here:
+    if named.label in {"section", "chapter"} and kind in _WITH_SECTIONS and is_here:
         return "yes"
     answers = {
         outline.stands_under(named.group, named.label, it, start, end, in_annex=in_annex)
@@ -332,10 +335,12 @@ def _is_number(number: str, group: Group, label: str, behind: str) -> bool:
         return label == "letter" or len(number) > 1
     if group == "annex" or label == "letter":
         return True
-    return not re.match(r"\s+[a-zäöü]", behind) or number not in {"A", "I"}
+    return number not in {"A", "I"} or not _PROSE.match(behind)
 
 
 _NO_AMOUNT_BEHIND: Final = re.compile(r"/\d")
+_PROSE: Final = re.compile(r"\s+(?![a-zäöü]+s\b)[a-zäöü]")
+"""Follows the words “I” and “a”, while “clause I says” has a number."""
 
 
 def _listed(text: str) -> Iterator[Number]:
@@ -417,8 +422,10 @@ def _bare(text: str, known: Known) -> Iterator[Mention]:
     """Yield numbers without a label that look like the numbers of clauses."""
     for found in _BARE.finditer(text):
         number = number_of(found["number"])
-        is_alone = found["lead"] in {"(", "["} or not re.search(r"\w", _BARE.sub("", text))
-        if known.number(number) or is_alone:
+        is_named = found["lead"].strip().casefold() in _LEADS or not re.search(
+            r"\w", _BARE.sub("", text)
+        )
+        if known.number(number) or is_named:
             yield Mention(
                 found.start("number"), found.end(), "main", "clause", (number,),
                 is_certain=known.number(number),

@@ -23,7 +23,7 @@ _QUOTE: Final = re.compile(
     )
     + rf"|«([^«»]{{4,{_LONGEST}}})»|»([^«»]{{4,{_LONGEST}}})«"
     rf"|‹([^‹›]{{4,{_LONGEST}}})›|›([^‹›]{{4,{_LONGEST}}})‹"
-    rf'|{_NO_LETTER_BEFORE}"([^"\n]{{4,{_LONGEST}}})"{_NO_LETTER_BEHIND}'
+    rf'|{_NO_LETTER_BEFORE}"([^"\n\t]{{4,{_LONGEST}}})"{_NO_LETTER_BEHIND}'
     rf"|{_NO_LETTER_BEFORE}(?P<single>['‘‚])(?=\S)(?!\d\ds|(?:tis|twas|em|n|til|cause)\b)"
 )
 _SINGLE_ENDS: Final = {
@@ -128,25 +128,29 @@ def _inline(answer: str, start: int, end: int) -> Iterator[Quote]:
     while found := _QUOTE.search(answer, at, end):
         at = found.end()
         if mark := found["single"]:
-            close = _single_end(answer, mark, found.end(), end)
-            if close is None:
+            close, is_doubtful = _single_end(answer, mark, found.end(), end)
+            if not close:
                 continue
             at = close
-            yield Quote(found.start(), at, answer[found.end() : at - 1])
+            words = answer[found.end() : at - 1]
+            yield Quote(found.start(), at, words, is_doubtful=is_doubtful)
         else:
             yield Quote(*found.span(), answer[found.start() + 1 : at - 1])
 
 
-def _single_end(answer: str, mark: str, start: int, end: int) -> int | None:
-    """Return where a quote between single marks ends; None where its mark is an apostrophe."""
-    unsure = None
+def _single_end(answer: str, mark: str, start: int, end: int) -> tuple[int, bool]:
+    """Return where a quote between single marks ends, and whether that is doubtful.
+
+    It is 0 where the mark is an apostrophe.
+    """
+    unsure: list[int] = []
     for found in _SINGLE_ENDS[mark].finditer(answer, start, min(end, start + _LONGEST)):
         if found["no"]:
             break
         if not _POSSESSIVE.match(answer, found.start() - 1):
-            return found.end()
-        unsure = unsure or found.end()
-    return None if mark == "'" else unsure
+            return found.end(), False
+        unsure.append(found.end())
+    return (unsure[-1] if unsure and mark != "'" else 0), len(unsure) > 1
 
 
 def _is_introduction(words: str) -> bool:

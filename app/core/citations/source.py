@@ -67,6 +67,7 @@ _UNIT: Final = re.compile(
 _NEGATIONS: Final = "不未无無非没沒勿弗毋"
 _NEGATED_BEFORE: Final = ("ไม่", "มิ", "分之", "第")
 """Without them, the words that follow say something else."""
+_HIRAGANA: Final = re.compile("[\u3041-\u3096]")
 _NEGATED_AFTER: Final = ("ない", "なか", "なけ", "なく", "なし", "ませ", "ぬ", "ざる", "ず", "まい")
 _KATAKANA: Final = re.compile("[\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f]")
 _LEADING_VOWELS: Final = "เแโใไ"
@@ -267,7 +268,7 @@ def _is_turned(before: str, first: str, last: str, after: str) -> bool:
         return True
     if is_numeral(first) and before.endswith(_NEGATED_BEFORE[2:]):
         return True
-    return is_unspaced(last) and after.startswith(_NEGATED_AFTER)
+    return bool(_HIRAGANA.match(last)) and after.startswith(_NEGATED_AFTER)
 
 
 def _is_of_word(character: str) -> bool:

@@ -32,7 +32,7 @@ def test_markup_is_not_read() -> None:
 
 
 def test_lines_cells_and_blocks_are_told_apart() -> None:
-    assert read_text(parse("a\nb\n\n|c|d|\n|-|-|\n|e|f|")) == "a\nb\n\nc\nd\ne\nf"
+    assert read_text(parse("a\nb\n\n|c|d|\n|-|-|\n|e|f|")) == "a\nb\n\nc\td\ne\tf"
 
 
 def test_code_and_formulas_are_nobodys_words() -> None:
