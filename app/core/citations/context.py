@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ _FAR: Final = 400
 _MOST_BLOCKS: Final = 12
 """Paragraphs above a quote that may lead to it from their heading."""
 _HEADING_WORDS: Final = 14
+_LONGEST_ROW: Final = 2000
 
 _SENTENCE_END: Final = re.compile(
     r"(?:(?:(?<=\w{5})|(?<!\w))\.|[!?…])[\"”“’»«)\]]*\s+(?=[\"“„»«(\[]*[A-ZÄÖÜ])|[。！？]|\n"
@@ -33,7 +35,15 @@ _INTRODUCES_TITLE: Final = re.compile(
 _TITLE_FOLLOWS: Final = re.compile(
     r"[\s-]*(?:section|heading|chapter|clause|part|sheet|slide|abschnitt|kapitel)\b", re.IGNORECASE
 )
+_IN: Final = re.compile(r"\b(?:in|from|see|aus|im|siehe)\s+(?:the\s+)?\Z", re.IGNORECASE)
 _MOST_TITLE: Final = 80
+_NAMES_SOURCE: Final = re.compile(
+    r"(?:—|–|--|~|(?:this|that|it|these words|das|dies|es|see|siehe|source|quelle|fundstelle|place|"
+    r"stelle|location|found)\b)",
+    re.IGNORECASE,
+)
+_MOST_WORDS_OF_SOURCE: Final = 6
+"""Words in a sentence behind a quote that says where it stands, but for the place."""
 _PLACE_HEADER: Final = re.compile(
     rf"\W*(?P<label>{LABEL})\W*(?:(?i:no\.?|nr\.?|number|nummer)\W*)?"
 )
@@ -58,13 +68,16 @@ class Surroundings:
     def beside(self, quote: Quote) -> tuple[str, str]:
         """Return the words before and behind a quote that belong to its sentence."""
         answer = self._answer
-        begin = max((it for it in self._begins if it <= quote.start), default=0)
-        end = min((it for it in self._ends if it >= quote.end), default=len(answer))
+        begin = self._begin(quote)
+        at = bisect.bisect_left(self._ends, quote.end)
+        end = self._ends[at] if at < len(self._ends) else len(answer)
         before = answer[max(begin, quote.start - _NAMED_WITHIN) : quote.start]
         if begin and quote.start - begin <= _NAMED_WITHIN and (own := _BRACKETS.match(before)):
             before = before[own.end() :]  # they belong to the quote before
         behind = answer[quote.end : min(quote.end + _NAMED_WITHIN, end)]
-        return _same_sentence_before(before), _same_sentence_behind(behind, is_block=quote.is_block)
+        return _same_sentence_before(before), _same_sentence_behind(
+            behind, is_block=quote.is_block, is_last=end == len(answer)
+        )
 
     def places_of(self, quote: Quote) -> list[Mention]:
         """Return the places that an answer names for a quote.
@@ -83,6 +96,11 @@ class Surroundings:
             or self._above(quote)
         )
 
+    def _begin(self, quote: Quote) -> int:
+        """Return where the quote before ends."""
+        at = bisect.bisect_right(self._begins, quote.start) - 1
+        return self._begins[at] if at >= 0 else 0
+
     def _in_sentence(self, before: str, behind: str) -> list[Mention]:
         ahead, following = mentions(before, self._known), mentions(behind, self._known)
         if not following:
@@ -99,13 +117,11 @@ class Surroundings:
     def _sentence_before(self, quote: Quote, before: str) -> list[Mention]:
         """Return the places in the rest of the paragraph, up to the quote before."""
         answer = self._answer
-        begin = max(
-            answer.rfind("\n\n", 0, quote.start) + 2 if "\n\n" in answer[: quote.start] else 0,
-            max((it for it in self._begins if it <= quote.start), default=0),
-            quote.start - _FAR,
-        )
+        quoted = self._begin(quote)
+        paragraph = answer.rfind("\n\n", 0, quote.start) + 1
+        begin = max(paragraph, quoted, quote.start - _FAR)
         text = answer[begin : quote.start - len(before)]
-        if begin in self._begins and (own := _BRACKETS.match(text)):
+        if begin == quoted and (own := _BRACKETS.match(text)):
             text = text[own.end() :]
         found = mentions(text, self._known)
         return found[-1:]
@@ -136,15 +152,16 @@ class Surroundings:
             if end < 0:
                 return
             start = self._answer.rfind("\n\n", 0, end)
-            yield self._answer[start + 2 if start >= 0 else 0 : end]
+            yield self._answer[max(start + 2 if start >= 0 else 0, end - _FAR) : end]
             end = start
 
     def _row(self, quote: Quote) -> list[Mention]:
         """Return the places in the row of a table and in the heading of the quote's column."""
         answer = self._answer
-        start = answer.rfind("\n", 0, quote.start) + 1
-        end = answer.find("\n", quote.end)
-        line = answer[start : end if end >= 0 else len(answer)]
+        start = answer.rfind("\n", max(0, quote.start - _LONGEST_ROW), quote.start) + 1
+        start = max(start, quote.start - _LONGEST_ROW)
+        end = answer.find("\n", quote.end, quote.end + _LONGEST_ROW)
+        line = answer[start : end if end >= 0 else quote.end + _LONGEST_ROW]
         if "\t" not in line:
             return []
         top = answer.rfind("\n\n", 0, start)
@@ -179,7 +196,9 @@ class Surroundings:
             return False
         before = self._answer[max(0, quote.start - 40) : quote.start]
         return bool(
-            _INTRODUCES_TITLE.search(before) or _TITLE_FOLLOWS.match(self._answer, quote.end)
+            _INTRODUCES_TITLE.search(before)
+            or _TITLE_FOLLOWS.match(self._answer, quote.end)
+            or (_IN.search(before) and self._known.title(quote.words))
         )
 
 
@@ -197,8 +216,11 @@ def _same_sentence_before(text: str) -> str:
     return line if line.endswith(":") or not other_words(line) else rest
 
 
-def _same_sentence_behind(text: str, *, is_block: bool = False) -> str:
-    """Return the text behind a quote that belongs to its sentence, or only names its place."""
+def _same_sentence_behind(text: str, *, is_block: bool = False, is_last: bool = False) -> str:
+    """Return the text behind a quote that belongs to its sentence, or only names its place.
+
+    is_last: No other quote follows.
+    """
     end = _SENTENCE_END.search(text)
     if end is None:
         return text
@@ -206,6 +228,8 @@ def _same_sentence_behind(text: str, *, is_block: bool = False) -> str:
     next_end = _SENTENCE_END.search(rest)
     following = rest[: next_end.start() + 1] if next_end else rest
     is_place = following.rstrip().endswith((".", ")", "]")) and other_words(following) <= 2
-    if is_block:
-        is_place = is_place or other_words(following) <= 1 or rest.startswith(("—", "–", "--"))
+    if is_block or is_last:
+        is_place = is_place or other_words(following) <= 1
+    if _NAMES_SOURCE.match(rest):
+        is_place = is_place or other_words(following) <= _MOST_WORDS_OF_SOURCE
     return text if is_place or rest.startswith(("(", "[")) else text[: end.start() + 1]

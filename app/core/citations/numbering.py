@@ -32,7 +32,7 @@ _LABELS: Final[tuple[tuple[Group, str, str], ...]] = (
     ("item", "paragraph", r"""(?:sub-?)?paragraphs? (?:sub-?)?paras?\.? ¶ Absatz(?:es)?
         Absätzen? Abs\."""),
     ("item", "point", r"""(?:bullet\s)?points? bullets? (?:list\s)?items? numbers? nos?\.
-        (?:Unter)?Punkt(?:en?|s|es)? Ziffern? Ziff\. Nummern? Nrn?\. Position(?:en)? Pos\.
+        (?:Unter)?Punkt(?:en?|s|es)? Ziffern? Ziff\. Nummern? Nrn?\. Position(?:en)? Pos\. Pkt\.
         Listenpunkt(?:en?|s)? Spiegelstrich(?:en?|s)? entry entries Eintr(?:ag|ags|äge)"""),
     ("item", "step", r"""steps? Schritt(?:en?|s)? questions? Fragen? recitals? requirements?
         Erwägungsgr(?:unds?|ünden?) Anforderung(?:en)?"""),
@@ -53,7 +53,7 @@ _LABELS: Final[tuple[tuple[Group, str, str], ...]] = (
 
 LABEL: Final = "(?i:" + "|".join("|".join(it.split()) for _, _, it in _LABELS) + ")"
 """Matches every label; it wants a border before it."""
-TO_NUMBER: Final = r"(?:\s*(?:(?i:no\.|nr\.|number|nummer)|[#:]))?(?:\s+|(?=[\d(])|(?<=\W))"
+TO_NUMBER: Final = r"(?:\s*(?:(?i:no\.|nr\.|numbere?d?|nummer)|[#:]))?(?:\s+|(?=[\d(])|(?<=\W))"
 """What stands between a label and its number."""
 _OF_LABEL: Final = tuple(
     (re.compile("|".join(words.split()), re.IGNORECASE), group, name)

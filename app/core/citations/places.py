@@ -60,7 +60,8 @@ _NTH_WORDS: Final = (
 _NTH: Final = re.compile(
     rf"{_BORDER}(?:(?P<digits>\d{{1,6}})(?:st|nd|rd|th|\.)|(?P<word>(?i:"
     + "|".join(rf"{one}|{other}e[nmrs]?" for one, other in _NTH_WORDS)
-    + rf"|last|final|letzte[nmrs]?|next|nächste[nmrs]?|previous|vorige[nmrs]?))\b)"
+    + rf"|last|final|letzte[nmrs]?|opening|closing|concluding|introductory|"
+    r"penultimate|vorletzte[nmrs]?|next|nächste[nmrs]?|previous|vorige[nmrs]?))\b)"
     rf"[-\s]+(?P<label>{LABEL})(?![^\W_])(?!\s*(?:no\.|nr\.)?\s*\d)"
 )
 _LAST: Final = -1
@@ -107,6 +108,9 @@ _TITLES: Final = re.compile(
     rf"|{_QUOTED_TITLE.format(3)}[\s-]+(?:{_NOUN}|{_LOOSE_NOUN})\b"
     rf"|\b{_NOUN}\s+(?:(?i:on|über|zu|zur|zum|about|titled|called|named)\s+)?"
     rf"(?P<plain>{_CAPITALISED})"
+)
+_KNOWN_QUOTED: Final = re.compile(
+    rf"\b(?i:in|from|see|aus|im|siehe)\s+(?:(?i:the)\s+)?{_QUOTED_TITLE.format('')}"
 )
 _LOOSE_TITLES: Final = re.compile(
     rf"(?:{_UNDER}|\b{_LOOSE_NOUN}\s+|\b(?i:the|im|in)\s+)(?P<title>{_CAPITALISED})"
@@ -399,6 +403,9 @@ def _titled(text: str, known: Known) -> Iterator[Mention]:
     for found in _LOOSE_TITLES.finditer(text):
         if title := _longest_known(found["title"], known):
             yield _title(found, title)
+    for found in _KNOWN_QUOTED.finditer(text):
+        if known.title(found["title"]):
+            yield _title(found, found["title"])
     for found in _IN_BRACKETS.finditer(text):
         for part in re.split(r"[,;–—]", found[1]):
             if len(part.strip()) > 2 and known.title(_LEADING_NUMBER.sub("", part.strip())):

@@ -50,9 +50,9 @@ _INNER_QUOTES: Final = re.compile(r"“[^“”]*”|„[^“”]*[“”]|\"[^\
 _MOST_AROUND: Final = 6
 """Words around quotes in a block quote that introduces them, and is none itself."""
 _SOURCE: Final = re.compile(
-    r"(?:[ \t]*\n?[ \t]*[(\[][^()\[\]\n]{1,200}[)\]]\.?"
-    r"|[ \t]*\n[ \t]*(?:—|–|--?|~|Source:|Quelle:)[^\n]{1,200}"
-    r"|[ \t]+(?:—|–|--)[ \t][^\n—–]{1,120})\s*\Z"
+    r"(?:[ \t]{0,9}\n?[ \t]{0,9}[(\[][^()\[\]\n]{1,200}[)\]]\.?"
+    r"|[ \t]{0,9}\n[ \t]{0,9}(?:—|–|--?|~|Source:|Quelle:)[^\n]{1,200}"
+    r"|[ \t]{1,9}(?:—|–|--)[ \t][^\n—–]{1,120})\s*\Z"
 )
 """What names the source of a block quote at its end."""
 _LABEL: Final = re.compile(r"[ \t]*([^\n:“”\"]{1,60}?(?::[ \t]+|\n))(?=\S)")
@@ -92,7 +92,7 @@ def quotes_in(answer: str) -> list[Quote]:
         found.append(_block_quote(answer, *block.span()))
         at = block.end()
     found += _inline(answer, at, len(answer))
-    return [it for it in found if is_long_enough(it.words)]
+    return [it for it in found if is_long_enough(it.words) and len(it.words) <= _LONGEST]
 
 
 def readings(answer: str, quote: Quote) -> Iterator[Quote]:
