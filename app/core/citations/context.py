@@ -6,6 +6,7 @@ import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from app.core.citations.numbering import LABEL
@@ -19,13 +20,16 @@ _MOST_BLOCKS: Final = 12
 """Paragraphs above a quote that may lead to it from their heading."""
 _HEADING_WORDS: Final = 14
 _LONGEST_ROW: Final = 2000
+_MOST_CELLS: Final = 12
+_REMEMBERED: Final = 1000
 
 _SENTENCE_END: Final = re.compile(
-    r"(?:(?:(?<=\w{5})|(?<!\w))\.|[!?…])[\"”“’»«)\]]*\s+(?=[\"“„»«(\[]*[A-ZÄÖÜ])|[。！？]|\n"
+    r"(?:(?:(?<=\w{5})|(?<!\w))\.|[!?…])[\"”“’»«)\]]*\s+(?=[\"“„»«(\[]*[A-ZÄÖÜ])|[。\uff01\uff1f]|\n"
 )
 """A short word before a full stop is an abbreviation more often than an end, as in “see p. A4”."""
-_ENDS_SENTENCE: Final = re.compile(r"[.!?。！？]\W*\Z")
+_ENDS_SENTENCE: Final = re.compile(r"[.!?。\uff01\uff1f]\W*\Z")
 _LIST_MARKS: Final = " \t\n-*\u2022>"
+_OPENING: Final = re.compile('[“„«「『\u2039"]')
 _BRACKETS: Final = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
 _INTRODUCES_TITLE: Final = re.compile(
     rf"(?:\b(?:under|below|beneath|unter|heading|headline|überschrift|rubrik)|{LABEL})\s*[:,]?\s*"
@@ -61,6 +65,7 @@ class Surroundings:
     def __init__(self, answer: str, quotes: list[Quote], known: Known) -> None:
         self._answer = answer
         self._known = known
+        self._mentions = lru_cache(_REMEMBERED)(lambda text: mentions(text, known))
         borders = [it for it in quotes if not self._is_title(it)]
         self._begins = [it.end for it in borders]
         self._ends = [it.start for it in borders]
@@ -102,7 +107,7 @@ class Surroundings:
         return self._begins[at] if at >= 0 else 0
 
     def _in_sentence(self, before: str, behind: str) -> list[Mention]:
-        ahead, following = mentions(before, self._known), mentions(behind, self._known)
+        ahead, following = self._mentions(before), self._mentions(behind)
         if not following:
             return ahead
         if not ahead:
@@ -123,7 +128,7 @@ class Surroundings:
         text = answer[begin : quote.start - len(before)]
         if begin == quoted and (own := _BRACKETS.match(text)):
             text = text[own.end() :]
-        found = mentions(text, self._known)
+        found = self._mentions(text)
         return found[-1:]
 
     def _above(self, quote: Quote) -> list[Mention]:
@@ -135,13 +140,13 @@ class Surroundings:
             is_heading = (
                 len(block.split()) <= _HEADING_WORDS
                 and not _ENDS_SENTENCE.search(block)
-                and not any(mark in block for mark in '“„«「『‹"')
+                and not _OPENING.search(block)
             )
             if not (introduces or is_heading):
                 if len(own.strip(_LIST_MARKS)) > _MOST_TITLE:
                     return []
                 continue
-            if found := mentions(block, self._known):
+            if found := self._mentions(block):
                 return [it if _is_labelled(it) else replace(it, is_certain=False) for it in found]
             if is_heading and not introduces:
                 return []
@@ -167,27 +172,27 @@ class Surroundings:
         top = answer.rfind("\n\n", 0, start)
         top = top + 2 if top >= 0 else 0
         headings = answer[top : answer.find("\n", top)].split("\t") if top < start else []
-        cells = line.split("\t")
+        cells = line.split("\t", _MOST_CELLS)
         own = line[: quote.start - start].count("\t")
         found: list[Mention] = []
-        for at, cell in enumerate(cells):
+        for at, cell in enumerate(cells[:_MOST_CELLS]):
             heading = headings[at] if at < len(headings) else ""
             if at == own:
-                found += mentions(heading, self._known)
+                found += self._mentions(heading)
             else:
                 found += self._in_cell(heading, cell)
         return found
 
     def _in_cell(self, heading: str, cell: str) -> list[Mention]:
-        if found := mentions(cell, self._known):
+        if found := self._mentions(cell):
             return found
-        if label := _PLACE_HEADER.fullmatch(heading):
-            if found := mentions(f"{label['label']} {cell.strip()}", self._known):
-                return found
+        label = _PLACE_HEADER.fullmatch(heading)
+        if label and (found := self._mentions(f"{label['label']} {cell.strip()}")):
+            return found
         if _TITLE_HEADER.fullmatch(heading) and len(cell.strip()) > 1:
-            return mentions(f"section “{cell.strip()}”", self._known)
+            return self._mentions(f"section “{cell.strip()}”")
         if self._known.title(cell.strip()) and not cell.strip().isdigit():
-            return mentions(f"section “{cell.strip()}”", self._known)
+            return self._mentions(f"section “{cell.strip()}”")
         return []
 
     def _is_title(self, quote: Quote) -> bool:

@@ -47,26 +47,40 @@ _MARKS: Final = {
 }
 _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ\u2212", "0123456789+-()n-")
 _LOWERED: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₍₎\u2212", "0123456789+-()-")
-SPECIAL: Final = re.compile(
-    rf"(?P<hyphen>(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\n[\s{HIDDEN}]*(?=[^\W\d_]))"
-    rf"|(?P<range>(?<=\w)[-\u2010][ \t]*\n[\s{HIDDEN}]*(?=\w))"
-    r"|(?P<cell>[ \t]++\|[ \t|]*+|(?:\A|(?<=\n))\|[ \t|]*+)"
-    rf"|(?P<space>[^\S ]\s*| \s+|(?<=[{UNSPACED}{_WIDE_SIGNS}{HIDDEN}]) "
-    rf"| (?=[{UNSPACED}{_WIDE_SIGNS}{HIDDEN}]))"
-    rf"|(?P<mark>{'|'.join(_MARKS)})|(?P<composed>.[\u0300-\u036f]+)"
-    r"|(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ]+|\^[{(][-+\u2212]?\w{1,9}[)}]|\^\u2212)"
-    r"|(?P<index>[₀₁₂₃₄₅₆₇₈₉₊₋₍₎]+|(?<=\w)_[{(][-+\u2212]?\w{1,9}[)}])"
+_ONE_SPACE: Final = (
+    rf"|(?<=[{UNSPACED}{_WIDE_SIGNS}{HIDDEN}]) | (?=[{UNSPACED}{_WIDE_SIGNS}{HIDDEN}])"
 )
-"""The parts of a text that its normal form writes otherwise."""
+
+
+def _special(one_space: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<hyphen>(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\n[\s{HIDDEN}]*(?=[^\W\d_]))"
+        rf"|(?P<range>(?<=\w)[-\u2010][ \t]*\n[\s{HIDDEN}]*(?=\w))"
+        r"|(?P<cell>[ \t]++\|[ \t|]*+|(?:\A|(?<=\n))\|[ \t|]*+)"
+        rf"|(?P<space>[^\S ]\s*| \s+{one_space})"
+        rf"|(?P<mark>[{''.join(it for it in _MARKS if len(it) == 1)}]|\u017ft)"
+        r"|(?P<composed>.[\u0300-\u036f]+)"
+        r"|(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ]+|\^[{(][-+\u2212]?\w{1,9}[)}]|\^\u2212)"
+        r"|(?P<index>[₀₁₂₃₄₅₆₇₈₉₊₋₍₎]+|(?<=\w)_[{(][-+\u2212]?\w{1,9}[)}])"
+    )
+
+
+_SPECIAL: Final = _special("")
+_SPECIAL_UNSPACED: Final = _special(_ONE_SPACE)
+
+
+def special(text: str) -> re.Pattern[str]:
+    """Return what matches the parts of a text that its normal form writes otherwise."""
+    return _SPECIAL_UNSPACED if _IS_WIDE.search(text) else _SPECIAL
 
 
 def normalised(text: str) -> str:
     """Return the normal form of a text."""
-    return SPECIAL.sub(replaced, text)
+    return special(text).sub(replaced, text)
 
 
 def replaced(found: re.Match[str]) -> str:
-    """Return the normal form of a part that `SPECIAL` has found."""
+    """Return the normal form of a part that `special` has found."""
     return _WRITTEN[found.lastgroup or ""](found)
 
 

@@ -27,7 +27,7 @@ _NUMBERED: Final = re.compile(
     rf"|第[ \t]*(?P<han>[\d{HAN}]{{1,5}})[ \t]*(?P<counter>[{''.join(COUNTERS)}])"
     r"|(?P<decimal>\d{1,2}(?:\.\d{1,3}){1,4})(?P<dot>[.)]?)(?=[ \t]|$)"
     r"|(?P<simple>\(?(?:\d{1,3}|[a-z]|[ivx]{1,5}|[IVX]{1,6}|[A-Z])[.)](?=[ \t]|$)"
-    rf"|[（(]?[{HAN}]{{1,3}}[、）)])"
+    rf"|[\uff08(]?[{HAN}]{{1,3}}[、\uff09)])"
     r"|(?P<bare>\d{1,2})(?=[ \t]+[A-ZÄÖÜ])"
     r")[*_]{0,3}[ \t]*(?P<title>[^\n]*)"
 )
@@ -45,13 +45,14 @@ _GOES_ON: Final = re.compile(
     r"|[,(§])[ \t]*$",
     re.IGNORECASE,
 )
-_ENDS: Final = tuple('.:;!?)]”“"»|—。；：）」』')
+_ENDS: Final = tuple('.:;!?)]”“"»|—。\uff1b\uff1a\uff09」』')
 _SHORT_LINE: Final = 45
 """Characters of a line that ends a paragraph; a longer one without a full stop may go on."""
 _LONGEST_TITLE: Final = 90
 _MOST_DEEP: Final = 12
 _MOST_SKIPPED: Final = 5
 _LONGEST_LINE: Final = 4000
+_LAST_WORD: Final = 24
 _NEXT: Final = {
     "1": set("2345"),
     "a": set("bcd"),
@@ -257,10 +258,10 @@ def _candidate(line: Line) -> _Candidate | None:
     if found["simple"] and "(" not in found["simple"] and _MONTH.match(words):
         return None
     before = "" if line.title is not None else line.before
-    if before and _GOES_ON.search(before):
+    if before and _GOES_ON.search(before[-_LAST_WORD:]):
         return None
     begins = not before or before.endswith(_ENDS) or len(before) < _SHORT_LINE
-    value = found["bare"] or (found["simple"] or "").strip("().、（）")
+    value = found["bare"] or (found["simple"] or "").strip("().、\uff08\uff09")
     style = ""
     if value:
         style = "1 " if found["bare"] else found["simple"].replace(value, _class_of(value))

@@ -71,7 +71,7 @@ COUNTERS: Final[dict[str, tuple[Group, str]]] = {
 }
 """Labels that stand behind the number, as in 第4条."""
 
-HAN: Final = "零〇一二三四五六七八九十百"
+HAN: Final = "零\u3007一二三四五六七八九十百"
 NUMBER: Final = (
     r"(?:\d{1,6}(?:\.\d{1,3})*+(?:[a-z](?![^\W_]))?|[IVXLC]{1,7}(?![^\W_])|"
     r"[ivx]{2,6}(?![^\W_])|[A-Z]{1,2}\d{0,4}(?![^\W_])|\((?:\d{1,3}|[a-z]|[ivx]{1,5})\)|"
@@ -83,7 +83,7 @@ NUMBER: Final = (
 _PARTS: Final = re.compile(rf"[{HAN}]+|\d+|[A-Za-z]+")
 _ROMAN: Final = re.compile(r"(?:C{0,3}(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))")
 _ROMAN_DIGITS: Final = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
-_HAN_DIGITS: Final = {it: at for at, it in enumerate("零一二三四五六七八九")} | {"〇": 0}
+_HAN_DIGITS: Final = {it: at for at, it in enumerate("零一二三四五六七八九")} | {"\u3007": 0}
 _HAN_TENS: Final = {"十": 10, "百": 100}
 
 Number = tuple[str, ...]

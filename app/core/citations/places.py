@@ -50,7 +50,8 @@ _PLACE: Final = re.compile(
 )
 _ONE_NUMBER: Final = re.compile(rf"({_JOINT})?(?:§\s*)?({NUMBER})")
 _RANGE_SIGN: Final = re.compile(r"[-–—]|to|bis|through")
-_MOST_PLACES: Final = 10_000
+_MOST_PAGES: Final = 10_000
+_MOST_CLAUSES: Final = 200
 
 _NTH_WORDS: Final = (
     ("first", "erst"), ("second", "zweit"), ("third", "dritt"), ("fourth", "viert"),
@@ -86,7 +87,7 @@ _PART_NAME: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
-_QUOTED_TITLE: Final = r"[“\"„‘‚«»『「‹《]\s*(?P<title{0}>[^“”\"„‘’«»『』「」‹›《》\n]{{2,80}}?)[.:]?\s*[”\"“’‘»«』」›》]"
+_QUOTED_TITLE: Final = r"[“\"„\u2018\u201a«»『「\u2039《]\s*(?P<title{0}>[^“”\"„\u2018’«»『』「」\u2039\u203a《》\n]{{2,80}}?)[.:]?\s*[”\"“’\u2018»«』」\u203a》]"
 _NOUN: Final = (
     r"(?i:(?:sub-?)?sections?|(?:sub-?)?headings?|headlines?|chapters?|"
     r"(?:Zwischen)?überschrift(?:en)?|(?:Unter)?abschnitt(?:es|s|en)?|kapitels?|rubrik|"
@@ -326,7 +327,9 @@ def _labelled(text: str) -> Iterator[Mention]:
             elif not _is_number(found["numbers"], group, label, text[found.end() :]):
                 continue
             else:
-                numbers = tuple(_listed(found["numbers"]))
+                numbers = tuple(
+                    _listed(found["numbers"], _MOST_PAGES if group == "page" else _MOST_CLAUSES)
+                )
             is_law = bool(group == "main" and _OF_LAW.match(text, found.end()))
             yield Mention(*found.span(), group, label, numbers, is_certain=not is_law)
 
@@ -347,22 +350,22 @@ _PROSE: Final = re.compile(r"\s+(?![a-zäöü]+s\b)[a-zäöü]")
 """Follows the words “I” and “a”, while “clause I says” has a number."""
 
 
-def _listed(text: str) -> Iterator[Number]:
-    """Yield the numbers of a list, with those within its ranges."""
+def _listed(text: str, most: int) -> Iterator[Number]:
+    """Yield the numbers of a list, with those within its ranges, of which each has `most`."""
     last: Number | None = None
     for found in _ONE_NUMBER.finditer(text):
         number = number_of(found[2])
         is_range = last and found[1] and _RANGE_SIGN.fullmatch(found[1].strip())
         if last and is_range and last[:-1] == number[:-1]:
-            yield from ((*last[:-1], it) for it in _between(last[-1], number[-1]))
+            yield from ((*last[:-1], it) for it in _between(last[-1], number[-1], most))
         yield number
         last = number
 
 
-def _between(first: str, last: str) -> Iterator[str]:
+def _between(first: str, last: str, most: int) -> Iterator[str]:
     """Yield the numbers or letters between two."""
     if first.isdecimal() and last.isdecimal():
-        yield from map(str, range(int(first) + 1, min(int(last), int(first) + _MOST_PLACES)))
+        yield from map(str, range(int(first) + 1, min(int(last), int(first) + most)))
     elif len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
         yield from map(chr, range(ord(first) + 1, ord(last)))
 

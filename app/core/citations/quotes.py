@@ -22,13 +22,15 @@ _QUOTE: Final = re.compile(
         for left, right in ("「」", "『』", "《》", "〈〉", "﹁﹂", "﹃﹄", "｢｣")
     )
     + rf"|«([^«»]{{4,{_LONGEST}}})»|»([^«»]{{4,{_LONGEST}}})«"
-    rf"|‹([^‹›]{{4,{_LONGEST}}})›|›([^‹›]{{4,{_LONGEST}}})‹"
+    rf"|\u2039([^\u2039\u203a]{{4,{_LONGEST}}})\u203a|\u203a([^\u2039\u203a]{{4,{_LONGEST}}})\u2039"
     rf'|{_NO_LETTER_BEFORE}"([^"\n\t]{{4,{_LONGEST}}})"{_NO_LETTER_BEHIND}'
-    rf"|{_NO_LETTER_BEFORE}(?P<single>['‘‚])(?=\S)(?!\d\ds|(?:tis|twas|em|n|til|cause)\b)"
+    rf"|{_NO_LETTER_BEFORE}(?P<single>['\u2018\u201a])(?=\S)(?!\d\ds|(?:tis|twas|em|n|til|cause)\b)"
 )
 _SINGLE_ENDS: Final = {
-    "‘": re.compile(rf"(?<=\S)’{_NO_LETTER_BEHIND}|(?P<no>{_NO_LETTER_BEFORE}‘(?=\S)|\n\n)"),
-    "‚": re.compile(rf"(?<=\S)[‘’]{_NO_LETTER_BEHIND}|(?P<no>‚(?=\w)|\n\n)"),
+    "\u2018": re.compile(
+        rf"(?<=\S)’{_NO_LETTER_BEHIND}|(?P<no>{_NO_LETTER_BEFORE}\u2018(?=\S)|\n\n)"
+    ),
+    "\u201a": re.compile(rf"(?<=\S)[\u2018’]{_NO_LETTER_BEHIND}|(?P<no>\u201a(?=\w)|\n\n)"),
     "'": re.compile(rf"(?<=\S)'{_NO_LETTER_BEHIND}|(?P<no>{_NO_LETTER_BEFORE}'(?=\S)|\n)"),
 }
 """Where a quote between single marks may end, and where it has none."""
@@ -45,7 +47,7 @@ _LEAST_ALPHABETIC: Final = 6
 
 _BLOCK: Final = re.compile(r"(?:\A|(?<=\n))[ ]{0,3}>(?:.*\S.*)(?:\n(?![ \t>]*(?:\n|\Z)).*)*")
 """A paragraph of a block quote: each of its lines may have the mark, as Markdown has it."""
-_BEGINS_WITH_MARK: Final = re.compile(r"[\s*_\-•]*[“„«»\"「『‹›‘‚'《〈]")
+_BEGINS_WITH_MARK: Final = re.compile(r"[\s*_\-•]*[“„«»\"「『\u2039\u203a\u2018\u201a'《〈]")
 _INNER_QUOTES: Final = re.compile(r"“[^“”]*”|„[^“”]*[“”]|\"[^\"\n]*\"|«[^«»]*»")
 _MOST_AROUND: Final = 6
 """Words around quotes in a block quote that introduces them, and is none itself."""

@@ -15,7 +15,6 @@ from app.core.citations.normal import (
     CELL,
     HIDDEN,
     QUOTED_LINE,
-    SPECIAL,
     hide_markup,
     hide_quoted,
     is_numeral,
@@ -23,6 +22,7 @@ from app.core.citations.normal import (
     normalised,
     replaced,
     seen,
+    special,
 )
 from app.core.documents import Document, DocumentKind
 
@@ -56,7 +56,7 @@ _FRACTION: Final = re.compile(r"[\u00bc-\u00be\u2150-\u215e]|\d{1,2}[/\u2044]\d"
 _BEFORE_NOTE: Final = re.compile(r"[^\W\d_]{4}$")
 """A word before the number of a footnote; a unit that has an exponent is shorter."""
 
-_UNITS: Final = "%\u2030\u00b0$\u20ac\u00a3\u00a5％￥＄℃℉"
+_UNITS: Final = "%\u2030\u00b0$\u20ac\u00a3\u00a5\uff05￥\uff04℃℉"
 """Signs that belong to a number; without them it is another."""
 _UNIT: Final = re.compile(
     rf"[{_UNITS}]|(?:[kcmµμnMG]?[mgWVAJNLl]|ml|kWh|MWh|Wh|h|min|s|ms|[kMGT]?Hz|[kKMGT]i?B|B|K|bar|"
@@ -98,7 +98,7 @@ class Source:
             text = hide_markup(text)
         elif self._has_quoted_lines:
             text = hide_quoted(text)
-        for found in SPECIAL.finditer(text):
+        for found in special(text).finditer(text):
             before = text[at : found.start()]
             piece = "\n" if self._ends_row(found) else replaced(found)
             parts += (before, piece)
@@ -212,7 +212,7 @@ def _white_space(wanted: str, at: int) -> str:
 def _may_be_apart(wanted: str, at: int, before: str) -> bool:
     """Tell whether white space before a character says nothing: it follows a number or a sign."""
     if wanted[at : at + 1].isdigit():
-        return bool(before) and (before in _COMPARING or before in "$€£¥￥＄")
+        return bool(before) and (before in _COMPARING or before in "$€£¥￥\uff04")
     if not before.isdigit():
         return False
     unit = _UNIT.match(wanted, at)
