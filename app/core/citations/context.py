@@ -229,7 +229,7 @@ def _same_sentence_behind(text: str, *, is_block: bool = False, is_last: bool = 
     end = _SENTENCE_END.search(text)
     if end is None:
         return text
-    rest = text[end.end() :].lstrip()
+    rest = text[end.end() :].lstrip(_LIST_MARKS)
     next_end = _SENTENCE_END.search(rest)
     following = rest[: next_end.start() + 1] if next_end else rest
     is_place = following.rstrip().endswith((".", ")", "]")) and other_words(following) <= 2

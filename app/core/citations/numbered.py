@@ -223,13 +223,7 @@ class NumberReader:
             while entries and not entries[-1].label:
                 entries.pop()
         elif same and _order(entry) == 1:
-            if title and self._titles.get((entry.style, entry.number)) == title:
-                del entries[same[0] :]  # what came before was a table of contents
-            elif self._under_heading or len(entries) >= _MOST_DEEP:
-                del entries[same[0] :]
-                entry = replace(entry, is_sure=False)
-            else:
-                entry = replace(entry, is_sure=False)
+            entry = self._begun_anew(entry, same[0], title)
         elif same:
             fitting = [at for at in same if _order(entries[at]) + 1 == _order(entry)]
             at = fitting[-1] if fitting else same[0]
@@ -237,6 +231,18 @@ class NumberReader:
             del entries[at:]
         self._titles.setdefault((entry.style, entry.number), title)
         entries.append(entry)
+
+    def _begun_anew(self, entry: _Entry, first: int, title: str) -> _Entry:
+        """Return the first number of a list that is written as one that is open.
+
+        It may be a list within that one, unless the headings tell that it is not.
+        """
+        if title and self._titles.get((entry.style, entry.number)) == title:
+            del self._entries[first:]  # a table of contents came before
+            return entry
+        if self._under_heading or len(self._entries) >= _MOST_DEEP:
+            del self._entries[first:]
+        return replace(entry, is_sure=False)
 
     def _mark(self, line: Line) -> None:
         is_sure = not self._under_heading and all(it.is_sure for it in self._entries)
@@ -297,35 +303,34 @@ def _is_title(words: str) -> bool:
 
 def _entry_of(candidate: _Candidate, entries: list[_Entry]) -> _Entry | None:
     found = candidate.found
-    if found["label"]:
-        group, label = label_of(found["label"])
+    if found["label"] or found["han"]:
+        group, label = label_of(found["label"]) if found["label"] else COUNTERS[found["counter"]]
         if group in {"page", "fine"}:
             return None
-        return _Entry(number_of(found["labelled"]), label, group, label, found["labelled"])
-    if found["han"]:
-        group, label = COUNTERS[found["counter"]]
-        if group in {"page", "fine"}:
-            return None
-        return _Entry(number_of(found["han"]), label, group, label, found["han"])
+        text = found["labelled"] or found["han"]
+        return _Entry(number_of(text), label, group, label, text)
     if found["decimal"]:
         if re.search(r"(?:^|\.)0\d", found["decimal"]):
             return None
         return _Entry(number_of(found["decimal"]), "", None, "decimal", found["decimal"])
-    value, style = candidate.value, candidate.style
-    if value.isascii() and value.isalpha() and len(value) == 1:
-        # “i” and “I” may be letters, and others Roman numerals.
+    return _bare_entry(candidate.value, candidate.style, entries)
+
+
+def _bare_entry(value: str, style: str, entries: list[_Entry]) -> _Entry:
+    """Return an entry with one number; “i” and “I” may be letters or Roman numerals."""
+    if not (value.isascii() and value.isalpha()):
+        return _Entry(number_of(value), "", None, style, value)
+    is_letter = False
+    if len(value) == 1:
         is_letter = value not in "ivxIVX" or any(
-            it.style == style and it.number == (chr(ord(value.lower()) - 1),) for it in entries
+            it.style == style.replace(_class_of(value), "a" if value.islower() else "A", 1)
+            and it.number == (chr(ord(value.lower()) - 1),)
+            for it in entries
         )
-        kind = ("a" if value.islower() else "A") if is_letter else ("i" if value.islower() else "I")
-        style = style.replace(_class_of(value), kind, 1)
-        style = style if is_letter or value in "iI" else style.replace("a", "i").replace("A", "I")
-        number = value.lower() if is_letter or value.islower() else str(roman(value))
-        return _Entry((number,), "", None, style, value)
-    if value.isascii() and value.isalpha():
-        number = value if value.islower() else str(roman(value))
-        return _Entry((number,), "", None, style, value)
-    return _Entry(number_of(value), "", None, style, value)
+        kind = "aA" if is_letter else "iI"
+        style = style.replace(_class_of(value), kind[value.isupper()], 1)
+    number = value.lower() if is_letter or value.islower() else str(roman(value))
+    return _Entry((number,), "", None, style, value)
 
 
 def _order(entry: _Entry) -> int:
@@ -374,7 +379,7 @@ def _next_within_line(entry: _Entry) -> re.Pattern[str] | None:
     elif entry.label or entry.style.startswith("1 "):
         return None
     else:
-        written = re.escape(entry.style.rstrip("# ").replace(entry.style.strip("().#  "), value))
+        written = re.escape(entry.style.rstrip("# ").replace(_class_of(entry.text), value, 1))
     return re.compile(rf"(?<=[.;:!?)”“\"])\s+{written}\s+(?=[A-ZÄÖÜ“\"„])")
 
 

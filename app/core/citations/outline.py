@@ -125,24 +125,25 @@ class Outline:
     def stands_under_title(self, title: str, start: int, end: int) -> Answer:
         """Tell whether a text stands under a heading."""
         positions = self._positions(title)
-        if not positions:
-            return "unknown"
         if bisect.bisect_left(positions, start) < bisect.bisect_left(positions, end):
             return "yes"
         at = bisect.bisect_right(positions, start) - 1
         if at < 0:
-            return "no"
-        nearest = positions[at]
-        place = next(self._document.spans(nearest, nearest + 1), None)
+            return "no" if positions else "unknown"
+        return self._goes_on(positions[at], start, end)
+
+    def _goes_on(self, heading: int, start: int, end: int) -> Answer:
+        """Tell whether the text under a heading goes on up to another text."""
+        place = next(self._document.spans(heading, heading + 1), None)
         if place and place.place.kind in _APART:
             ours = {it.place.number for it in self._document.spans(start, end)}
             if place.place.number not in ours:
                 return "no"
         at = bisect.bisect_right(self._heading_starts, start) - 1
-        if at < 0 or self._heading_starts[at] <= nearest:
-            return "unknown" if self._has_lone_line(nearest, start) else "yes"
-        here, there = self._mark_at(start), self._mark_at(nearest)
-        if here and there and there.start == nearest and here.is_sure:
+        if at < 0 or self._heading_starts[at] <= heading:
+            return "unknown" if self._has_lone_line(heading, start) else "yes"
+        here, there = self._mark_at(start), self._mark_at(heading)
+        if here and there and there.start == heading and here.is_sure:
             return "yes" if here.steps[: len(there.steps)] == there.steps else "no"
         return "unknown"
 
@@ -164,26 +165,31 @@ class Outline:
             if (name == label if exact else _is_alike(group, label, name))
         ]
         is_behind = any(name in _ANNEXES for name, _ in chains)
-        if is_behind and group != "annex" and not fitting:
-            return "unknown"
         is_sure = mark.is_sure and (in_annex or not is_behind)
-        if any(chain[: len(number)] == number for chain in fitting):
-            return "yes" if is_sure else "unknown"
-        if (group == "item" or not mark.is_sure) and any(
-            _has_within(chain, number) for chain in fitting
-        ):
+        matches = any(chain[: len(number)] == number for chain in fitting)
+        if not matches and (group == "item" or not mark.is_sure):
+            matches = any(_has_within(chain, number) for chain in fitting)
             # “Point 3” may also be the third division.
             is_sure = is_sure and (label in {"paragraph", "letter"} or not self._begins(number))
+        if matches:
             return "yes" if is_sure else "unknown"
         if any(chain == number[: len(chain)] for chain in fitting):
             return "unknown"  # the rest of the number may stand within a line
-        if self._has(group, label, number):
-            return "no"
-        if group == "item" or not fitting:
+        if is_behind and group != "annex" and not fitting:
             return "unknown"
+        return "no" if self._is_elsewhere(group, label, number, fitting) else "unknown"
+
+    def _is_elsewhere(
+        self, group: Group, label: str, number: Number, fitting: list[Number]
+    ) -> bool:
+        """Tell whether a number is another one than those that a text stands under."""
+        if self._has(group, label, number):
+            return True
+        if group == "item" or not fitting:
+            return False
         # The number is missing: is it one of a sequence that the document has?
         is_of_sequence = len(number) == 1 or self._has(group, label, number[:-1])
-        return "no" if label in self._labels or is_of_sequence else "unknown"
+        return label in self._labels or is_of_sequence
 
     def _has(self, group: Group, label: str, number: Number) -> bool:
         """Tell whether a number stands in the document."""

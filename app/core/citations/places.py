@@ -87,7 +87,11 @@ _PART_NAME: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
-_QUOTED_TITLE: Final = r"[“\"„\u2018\u201a«»『「\u2039《]\s*(?P<title{0}>[^“”\"„\u2018’«»『』「」\u2039\u203a《》\n]{{2,80}}?)[.:]?\s*[”\"“’\u2018»«』」\u203a》]"
+_QUOTED_TITLE: Final = (
+    r"[“\"„\u2018\u201a«»『「\u2039《]\s*"
+    r"(?P<title{0}>[^“”\"„\u2018’«»『』「」\u2039\u203a《》\n]{{2,80}}?)"
+    r"[.:]?\s*[”\"“’\u2018»«』」\u203a》]"
+)
 _NOUN: Final = (
     r"(?i:(?:sub-?)?sections?|(?:sub-?)?headings?|headlines?|chapters?|"
     r"(?:Zwischen)?überschrift(?:en)?|(?:Unter)?abschnitt(?:es|s|en)?|kapitels?|rubrik|"
@@ -124,8 +128,9 @@ _IN_BRACKETS: Final = re.compile(r"[(\[]([^()\[\]\n]{2,200})[)\]]")
 _LEADING_NUMBER: Final = re.compile(rf"^(?:(?:{LABEL}){TO_NUMBER})?{NUMBER}[.):]*\s+")
 
 _BARE: Final = re.compile(
-    r"(?P<lead>\A|[\n\t(\[;]|\b(?i:in|under|see|per|at|by|unter|laut|gemäß|nach|siehe|vgl\.|cf\.|zu)\s+)"
-    r"[ *#]*(?P<number>\d{1,2}(?:\.\d{1,3}){1,4}(?:[a-z]\b)?(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,5})\))*)"
+    r"(?P<lead>\A|[\n\t(\[;]|\b(?i:in|under|see|per|at|by|unter|laut|gemäß|nach|siehe|vgl\.|cf\.|"
+    r"zu)\s+)[ *#]*(?P<number>\d{1,2}(?:\.\d{1,3}){1,4}(?:[a-z]\b)?"
+    r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,5})\))*)"
     rf"(?=[\s,;:.)\]–—-]|\Z){_NO_AMOUNT}"
 )
 """A number alone, as in “(4.2)” or “in 4.2”."""
@@ -159,6 +164,8 @@ _WITH_PAGES: Final = {
 }
 """Places whose own numbers say nothing of sections and chapters."""
 _WITH_SECTIONS: Final = {LocationKind.HEADING, LocationKind.CHAPTER}
+_COUNTED_BY_US: Final = {LocationKind.HEADING: "section", LocationKind.CHAPTER: "chapter"}
+_IS_COUNT: Final = re.compile(r"-?\d{1,6}")
 
 
 @dataclass(frozen=True)
@@ -243,36 +250,29 @@ def _stands(
     if named.label == "vague":
         return "unknown"
     if named.label == "title":
-        if any(span.place.title.casefold() == named.title.casefold() for span in spans):
-            return "yes"
-        return outline.stands_under_title(named.title, start, end)
+        is_here = any(span.place.title.casefold() == named.title.casefold() for span in spans)
+        return "yes" if is_here else outline.stands_under_title(named.title, start, end)
     kind = spans[0].place.kind
-    ours = {span.place.number for span in spans}
-    counted = {int(it[0]) for it in named.numbers if len(it) == 1 and it[0].lstrip("-").isdecimal()}
-    if _LAST in counted:
-        counted = {len(document.sections)}
-    is_here = not ours.isdisjoint(counted)
+    counted = _counted(named, document)
+    is_here = any(span.place.number in counted for span in spans)
     if named.group == "page":
-        if is_here:
-            return "yes"
-        return "no" if kind in _WITH_PAGES and counted else "unknown"
+        is_known = kind in _WITH_PAGES and counted
+        return "yes" if is_here else "no" if is_known else "unknown"
     if named.label in {"section", "chapter"} and kind in _WITH_SECTIONS and is_here:
         return "yes"
     answers = {
         outline.stands_under(named.group, named.label, it, start, end, in_annex=in_annex)
         for it in named.numbers
     }
-    answer: Answer = "yes" if "yes" in answers else "unknown" if "unknown" in answers else "no"
-    if (
-        answer == "unknown"
-        and counted
-        and (
-            (named.label == "section" and kind is LocationKind.HEADING)
-            or (named.label == "chapter" and kind is LocationKind.CHAPTER)
-        )
-    ):
+    if answers == {"unknown"} and counted and _COUNTED_BY_US.get(kind) == named.label:
         return "no"  # the model is told these numbers
-    return answer
+    return "yes" if "yes" in answers else "unknown" if "unknown" in answers else "no"
+
+
+def _counted(named: Mention, document: Document) -> set[int]:
+    """Return the numbers of a place that may be numbers of pages or sections."""
+    numbers = {int(it[0]) for it in named.numbers if len(it) == 1 and _IS_COUNT.fullmatch(it[0])}
+    return {len(document.sections)} if _LAST in numbers else numbers
 
 
 def _numbered(text: str) -> Iterator[Mention]:
@@ -393,16 +393,23 @@ def _titled(text: str, known: Known) -> Iterator[Mention]:
     for found in _TITLES.finditer(text):
         if found["plain"]:
             title = _longest_known(found["plain"], known) or found["plain"]
-            if title.casefold() not in {"i", "the", "a"}:
+            if len(title) > 1:
                 yield _title(found, title)
             continue
         quoted = next(filter(None, (found[f"title{it}"] for it in "123")))
-        title = _LEADING_NUMBER.sub("", quoted).strip()
         if not FILE_NAME.search(quoted):
-            yield _title(found, title if not known.title(quoted) else quoted)
+            title = quoted if known.title(quoted) else _LEADING_NUMBER.sub("", quoted)
+            yield _title(found, title.strip())
     for found in _NAMED_CLAUSE.finditer(text):
         if found["title"][0].isupper() or known.title(found["title"]):
             yield _title(found, found["title"])
+    yield from _known_titles(text, known)
+    for found in _PART_NAME.finditer(text):
+        yield _title(found, found["title"])
+
+
+def _known_titles(text: str, known: Known) -> Iterator[Mention]:
+    """Yield words that name a heading only if a document has it."""
     for found in _LOOSE_TITLES.finditer(text):
         if title := _longest_known(found["title"], known):
             yield _title(found, title)
@@ -411,10 +418,9 @@ def _titled(text: str, known: Known) -> Iterator[Mention]:
             yield _title(found, found["title"])
     for found in _IN_BRACKETS.finditer(text):
         for part in re.split(r"[,;–—]", found[1]):
-            if len(part.strip()) > 2 and known.title(_LEADING_NUMBER.sub("", part.strip())):
-                yield _title(found, _LEADING_NUMBER.sub("", part.strip()))
-    for found in _PART_NAME.finditer(text):
-        yield _title(found, found["title"])
+            title = _LEADING_NUMBER.sub("", part.strip())
+            if known.title(title):
+                yield _title(found, title)
 
 
 def _title(found: re.Match[str], title: str) -> Mention:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.core.citations.normal import QUOTED_LINE
+from app.core.citations.places import other_words
 from app.core.search.folding import UNSPACED
 
 _LONGEST: Final = 5000
@@ -49,11 +50,14 @@ _BLOCK: Final = re.compile(r"(?:\A|(?<=\n))[ ]{0,3}>(?:.*\S.*)(?:\n(?![ \t>]*(?:
 """A paragraph of a block quote: each of its lines may have the mark, as Markdown has it."""
 _BEGINS_WITH_MARK: Final = re.compile(r"[\s*_\-•]*[“„«»\"「『\u2039\u203a\u2018\u201a'《〈]")
 _INNER_QUOTES: Final = re.compile(r"“[^“”]*”|„[^“”]*[“”]|\"[^\"\n]*\"|«[^«»]*»")
+_DASH: Final = re.compile(r"\W*[—–~-]")
+_WORD: Final = re.compile(r"\w+")
+_MOST_BESIDE_PLACE: Final = 2
 _MOST_AROUND: Final = 6
 """Words around quotes in a block quote that introduces them, and is none itself."""
 _SOURCE: Final = re.compile(
     r"(?:[ \t]{0,9}\n?[ \t]{0,9}[(\[][^()\[\]\n]{1,200}[)\]]\.?"
-    r"|[ \t]{0,9}\n[ \t]{0,9}(?:—|–|--?|~|Source:|Quelle:)[^\n]{1,200}"
+    r"|(?P<line>[ \t]{0,9}\n)[ \t]{0,9}(?:—|–|--?|~|Source:|Quelle:)[^\n]{1,200}"
     r"|[ \t]{1,9}(?:—|–|--)[ \t][^\n—–]{1,120})\s*\Z"
 )
 """What names the source of a block quote at its end."""
@@ -88,7 +92,8 @@ def quotes_in(answer: str) -> list[Quote]:
     found: list[Quote] = []
     at = 0
     for block in _BLOCK.finditer(answer):
-        if _is_introduction(_without_marks(block[0])):
+        words = _without_marks(block[0])
+        if _is_introduction(words) or _is_source(words):
             continue
         found += _inline(answer, at, block.start())
         found.append(_block_quote(answer, *block.span()))
@@ -107,8 +112,9 @@ def readings(answer: str, quote: Quote) -> Iterator[Quote]:
         return
     words = answer[quote.start : quote.end]
     source, label = _SOURCE.search(words), _LABEL.match(words)
-    ends = [source.start(), len(words)] if source else [len(words)]
-    starts = [0, label.end()] if label else [0]
+    is_source = source and (source["line"] or _names_place(source[0]))
+    ends = [source.start(), len(words)] if source and is_source else [len(words)]
+    starts = [0, label.end()] if label and _names_place(label[0]) else [0]
     for start in starts:
         for end in ends:
             shorter = _block_quote(answer, quote.start + start, quote.start + end)
@@ -122,6 +128,17 @@ def is_long_enough(words: str) -> bool:
         return bool(_WORDS.search(words))
     letters = sum(map(str.isalnum, words))
     return letters >= (_LEAST_ALPHABETIC if _ALPHABETIC.search(words) else _LEAST_LETTERS)
+
+
+def _is_source(words: str) -> bool:
+    """Tell whether a paragraph of a block quote only says where the one before it stands."""
+    return _names_place(words) and (_DASH.match(words) is not None or other_words(words) <= 1)
+
+
+def _names_place(words: str) -> bool:
+    """Tell whether words name a place or a file, and say little else."""
+    others = other_words(words)
+    return others <= _MOST_BESIDE_PLACE and others < len(_WORD.findall(words))
 
 
 def _inline(answer: str, start: int, end: int) -> Iterator[Quote]:
@@ -161,7 +178,7 @@ def _is_introduction(words: str) -> bool:
         return True
     if not _INNER_QUOTES.search(words):
         return False
-    return len(re.findall(r"\w+", _INNER_QUOTES.sub(" ", words))) <= _MOST_AROUND
+    return len(_WORD.findall(_INNER_QUOTES.sub(" ", words))) <= _MOST_AROUND
 
 
 def _block_quote(answer: str, start: int, end: int) -> Quote:

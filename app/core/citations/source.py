@@ -29,6 +29,7 @@ from app.core.documents import Document, DocumentKind
 _ALL_HIDDEN: Final = f"(?:{HIDDEN}|{ADDRESS}++){{0,9}}+"
 """What may lie between two characters; more in a row would let a hostile file slow the search."""
 
+_SPECIAL: Final = {"-": f"(?:-|{BREAK})", BREAK: f"(?:-|{BREAK})?", "|": f"[|{CELL}]"}
 _MARKS_OF_EMPHASIS: Final = "*_`~"
 _LONG_RUN: Final = re.compile(f"[{_MARKS_OF_EMPHASIS}]{{4}}")
 _EDGE: Final = "\x02"
@@ -178,14 +179,10 @@ def _character(wanted: str, at: int) -> str:
     """Match a character of a quote; a hyphen also at the end of a line."""
     character = wanted[at]
     before, behind = wanted[at - 1 : at], wanted[at + 1 : at + 2]
-    if character == "-":
-        return f"(?:-|{BREAK})"
-    if character == BREAK:
-        return f"(?:-|{BREAK})?"
+    if character in _SPECIAL:
+        return _SPECIAL[character]
     if character in " \t":
         return _white_space(wanted, at)
-    if character == "|":
-        return f"[|{CELL}]"
     if _may_be_apart(wanted, at, before):
         return f" ?{re.escape(character)}"
     if character in "\"'" and not before.isdigit() and not (before.isalpha() and behind.isalpha()):

@@ -51,8 +51,8 @@ def verdict(citation: Citation, checked: CheckedAnswer) -> str:
     elif citation.verdict == "place_unchecked":
         words = _tr(
             "citations",
-            "The words stand in {0}. Whether that is the place the answer names, "
-            "Hearth could not check.",
+            "The words stand in {0}. Hearth could not check whether that is the place that the "
+            "answer names.",
         ).format(where)
     else:
         words = _tr("citations", "Found in {0}.").format(where)
