@@ -24,11 +24,11 @@ _LABELS: Final[tuple[tuple[Group, str, str], ...]] = (
     ("main", "clause", r"(?:sub-?)?clauses? cls?\. (?:Vertrags)?Klauseln? ข้อ"),
     ("main", "article", r"articles? arts?\. Artikeln?s? มาตรา"),
     ("main", "§", r"§{1,2} Paragraf(?:en|s|e)? Paragraphen"),
-    ("main", "rule", r"rules? regulations? Regeln?"),
+    ("main", "rule", r"(?:rule|regulation)s? Regeln?"),
     ("main", "part", r"parts? Teil(?:en?|s)? titles? Titel[ns]? books? Buch(?:es|s)?"),
     ("annex", "annex", r"""annex(?:es)? appendi(?:x|ces) Anhang(?:s|es)? Anhängen? Anlagen?
         附件 別紙"""),
-    ("annex", "schedule", r"schedules? exhibits? attachments? enclosures? Beilagen? Beiblatt"),
+    ("annex", "schedule", r"(?:schedule|exhibit|attachment|enclosure)s? Beilagen? Beiblatt"),
     ("item", "paragraph", r"""(?:sub-?)?paragraphs? (?:sub-?)?paras?\.? ¶ Absatz(?:es)?
         Absätzen? Abs\."""),
     ("item", "point", r"""(?:bullet\s)?points? bullets? (?:list\s)?items? numbers? nos?\.

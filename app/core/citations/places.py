@@ -33,12 +33,13 @@ _WORDS: Final = {
     word: str(number)
     for number, words in enumerate(
         (
-            "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs",
-            "seven sieben", "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf",
+            ("one", "eins"), ("two", "zwei"), ("three", "drei"), ("four", "vier"),
+            ("five", "fünf"), ("six", "sechs"), ("seven", "sieben"), ("eight", "acht"),
+            ("nine", "neun"), ("ten", "zehn"), ("eleven", "elf"), ("twelve", "zwölf"),
         ),
         1,
     )
-    for word in words.split()
+    for word in words
 }  # fmt: skip
 _SPELLED: Final = rf"(?i:{'|'.join(_WORDS)})\b"
 _JOINT: Final = r"\s*(?:[-–—,;/&]|\b(?:to|bis|and|und|or|oder|through)\b)\s*"
@@ -134,7 +135,9 @@ _BARE: Final = re.compile(
     rf"(?=[\s,;:.)\]–—-]|\Z){_NO_AMOUNT}"
 )
 """A number alone, as in “(4.2)” or “in 4.2”."""
-_LEADS: Final = set("( [ in under see per unter laut gemäß siehe vgl. cf.".split())
+_LEADS: Final = {
+    "(", "[", "in", "under", "see", "per", "unter", "laut", "gemäß", "siehe", "vgl.", "cf.",
+}  # fmt: skip
 """With these, it is a place also if no document has the number."""
 
 _ENDINGS: Final = (
