@@ -21,7 +21,9 @@ _LABELS: Final[tuple[tuple[Group, str, str], ...]] = (
         messages? Nachricht(?:en)? หน้า"""),
     ("main", "section", r"(?:sub-?)?sections? secs?\. (?:Unter)?Abschnitt(?:en?|s)? Abschn\."),
     ("main", "chapter", r"chapters? chs?\. chaps?\. Kapiteln?s? Kap\. หมวด บทที่"),
-    ("main", "clause", r"(?:sub-?)?clauses? cls?\. (?:Vertrags)?Klauseln? ข้อ"),
+    ("main", "clause", r"""(?:sub-?)?clauses? cls?\. (?:Vertrags)?Klauseln? ข้อ provisions?
+        stipulations? terms? conditions? covenants? Bestimmung(?:en)? Regelung(?:en)?
+        Bedingung(?:en)? Vorschrift(?:en)?"""),
     ("main", "article", r"articles? arts?\. Artikeln?s? มาตรา"),
     ("main", "§", r"§{1,2} Paragraf(?:en|s|e)? Paragraphen"),
     ("main", "rule", r"(?:rule|regulation)s? Regeln?"),
@@ -38,7 +40,8 @@ _LABELS: Final[tuple[tuple[Group, str, str], ...]] = (
         Erwägungsgr(?:unds?|ünden?) Anforderung(?:en)?"""),
     ("item", "letter", r"letters? lit\. Buchstaben? Buchst\."),
     ("caption", "table", r"tables? tabs?\. Tabellen? 表"),
-    ("caption", "figure", r"""figures? figs?\. Abbildung(?:en)? Abb\. diagrams? Diagramm(?:en?|s)?
+    ("caption", "figure", r"""charts? graphs? images? pictures? photos? Bild(?:er)? Grafik(?:en)?
+        Schaubild(?:er)? figures? figs?\. Abbildung(?:en)? Abb\. diagrams? Diagramm(?:en?|s)?
         图 圖 図"""),
     ("fine", "line", r"lines? Zeilen? Z\. ll?\."),
     ("fine", "row", r"""rows? columns? cols?\. cells? Reihen? Spalten? Zellen? Tabellenzeilen?"""),
@@ -48,7 +51,8 @@ _LABELS: Final[tuple[tuple[Group, str, str], ...]] = (
         Rz\."""),
     ("fine", "sentence", r"""sentences? S(?:atz|ätze|ätzen|atzes) verses? Verse?n? equations?
         eqs?\. Gleichung(?:en)? Gl\. formulas? Formeln? box(?:es)? panels? examples? Beispiele?n?
-        listings?"""),
+        listings? lemmas? theorems? definitions? passages? Textstellen? Stellen? headings?
+        Überschrift(?:en)? folios? volumes? vol\. Band Bd\. minutes? blocks?"""),
 )  # fmt: skip
 
 LABEL: Final = "(?i:" + "|".join("|".join(it.split()) for _, _, it in _LABELS) + ")"

@@ -89,9 +89,9 @@ _PART_NAME: Final = re.compile(
 )
 
 _QUOTED_TITLE: Final = (
-    r"[“\"„\u2018\u201a«»『「\u2039《]\s*"
+    r"[“\"„'\u2018\u201a«»『「\u2039《]\s*"
     r"(?P<title{0}>[^“”\"„\u2018’«»『』「」\u2039\u203a《》\n]{{2,80}}?)"
-    r"[.:]?\s*[”\"“’\u2018»«』」\u203a》]"
+    r"[.:]?\s*(?:[”\"“’\u2018»«』」\u203a》]|'(?!\w))"
 )
 _NOUN: Final = (
     r"(?i:(?:sub-?)?sections?|(?:sub-?)?headings?|headlines?|chapters?|"
@@ -110,7 +110,7 @@ _CAPITALISED: Final = (
 _UNDER: Final = r"\b(?i:under|below|beneath|unter|unterhalb)\s+(?:(?i:the|dem|der|den|die)\s+)?"
 _TITLES: Final = re.compile(
     rf"{_UNDER}(?:(?:{_NOUN}|{_LOOSE_NOUN})\s*[:,]?\s*)?{_QUOTED_TITLE.format(1)}"
-    rf"|\b(?:{_NOUN}|{_LOOSE_NOUN})\s*[:,]?\s*(?:\w+\s+)?{_QUOTED_TITLE.format(2)}"
+    rf"|(?:\b(?:{_NOUN}|{_LOOSE_NOUN})|§)\s*[:,]?\s*(?:\w+\s+)?{_QUOTED_TITLE.format(2)}"
     rf"|{_QUOTED_TITLE.format(3)}[\s-]+(?:{_NOUN}|{_LOOSE_NOUN})\b"
     rf"|\b{_NOUN}\s+(?:(?i:on|über|zu|zur|zum|about|titled|called|named)\s+)?"
     rf"(?P<plain>{_CAPITALISED})"
@@ -119,7 +119,16 @@ _KNOWN_QUOTED: Final = re.compile(
     rf"\b(?i:in|from|see|aus|im|siehe)\s+(?:(?i:the)\s+)?{_QUOTED_TITLE.format('')}"
 )
 _LOOSE_TITLES: Final = re.compile(
-    rf"(?:{_UNDER}|\b{_LOOSE_NOUN}\s+|\b(?i:the|im|in)\s+)(?P<title>{_CAPITALISED})"
+    rf"(?:{_UNDER}|\b{_LOOSE_NOUN}\s+|\b(?i:the|im|in)\s+)(?:{NUMBER}[.):]?\s+)?[*_]{{0,3}}"
+    rf"(?P<title>{_CAPITALISED})"
+)
+_BEFORE_NOUN: Final = re.compile(
+    rf"\b(?P<title>{_CAPITALISED})[\s-]+(?:{_NOUN}|{_LOOSE_NOUN})\b(?!\s*\d)"
+)
+_BEHIND_DASH: Final = re.compile(r"\A\s*(?:[–—]|--?)\s*([^\n]{3,80}?)[\s.]*\Z")
+_UNKNOWN_TITLE: Final = re.compile(rf"\b[Uu]nder\s+{_CAPITALISED}(?=\s*[,:])")
+_CELL: Final = re.compile(
+    r"(?:\A|[(\[]|\b(?i:in|cell)\s)\s*[A-Z]{1,2}\d{1,5}(?::[A-Z]{1,2}\d{1,5})?\s*(?:[:)\]]|\Z)"
 )
 _NAMED_CLAUSE: Final = re.compile(
     rf"\b(?i:the|der|die|im|in)\s+(?P<title>{_CAPITALISED}|[a-z]{{4,20}})[\s-]+"
@@ -419,7 +428,10 @@ def _known_titles(text: str, known: Known) -> Iterator[Mention]:
     for found in _KNOWN_QUOTED.finditer(text):
         if known.title(found["title"]):
             yield _title(found, found["title"])
-    for found in _IN_BRACKETS.finditer(text):
+    for found in _BEFORE_NOUN.finditer(text):
+        if known.title(found["title"]):
+            yield _title(found, found["title"])
+    for found in (*_IN_BRACKETS.finditer(text), *_BEHIND_DASH.finditer(text)):
         for part in re.split(r"[,;–—]", found[1]):
             title = _LEADING_NUMBER.sub("", part.strip())
             if known.title(title):
@@ -452,5 +464,6 @@ def _bare(text: str, known: Known) -> Iterator[Mention]:
 
 
 def _vague(text: str) -> Iterator[Mention]:
-    for found in _VAGUE.finditer(text):
-        yield Mention(*found.span(), "fine", "vague")
+    for pattern in (_VAGUE, _UNKNOWN_TITLE, _CELL):
+        for found in pattern.finditer(text):
+            yield Mention(*found.span(), "fine", "vague")
