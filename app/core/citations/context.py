@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from app.core.citations.numbering import LABEL
-from app.core.citations.places import Known, Mention, mentions, other_words
+from app.core.citations.places import IS_NUMBER_OF, Known, Mention, mentions, other_words
 from app.core.citations.quotes import Quote
 
 _NAMED_WITHIN: Final = 160
@@ -32,14 +32,19 @@ _LIST_MARKS: Final = " \t\n-*\u2022>"
 _OPENING: Final = re.compile('[“„«「『\u2039"]')
 _BRACKETS: Final = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
 _INTRODUCES_TITLE: Final = re.compile(
-    rf"(?:\b(?:under|below|beneath|unter|heading|headline|überschrift|rubrik)|{LABEL})\s*[:,]?\s*"
-    r"(?:the|der|dem)?\s*\Z",
+    r"\b(?:under|below|beneath|unter|heading|headline|section|chapter|überschrift|rubrik|"
+    r"abschnitt|kapitel)\s*[:,]?\s*(?:the|der|dem)?\s*\Z",
     re.IGNORECASE,
 )
+_MOST_TITLE_WORDS: Final = 8
 _TITLE_FOLLOWS: Final = re.compile(
     r"[\s-]*(?:section|heading|chapter|clause|part|sheet|slide|abschnitt|kapitel)\b", re.IGNORECASE
 )
-_IN: Final = re.compile(r"\b(?:in|from|see|aus|im|siehe)\s+(?:the\s+)?\Z", re.IGNORECASE)
+_IN: Final = re.compile(
+    rf"(?:\b(?:in|from|see|aus|im|siehe|under|below|unter|heading|headline|überschrift)|{LABEL})"
+    r"\s*[:,]?\s*(?:the|der|dem)?\s*\Z",
+    re.IGNORECASE,
+)
 _MOST_TITLE: Final = 80
 _NAMES_SOURCE: Final = re.compile(
     r"(?:—|–|--|~|(?:this|that|it|these words|das|dies|es|see|siehe|source|quelle|fundstelle|place|"
@@ -187,6 +192,8 @@ class Surroundings:
         if found := self._mentions(cell):
             return found
         label = _PLACE_HEADER.fullmatch(heading)
+        if IS_NUMBER_OF.match(heading.strip()):
+            return []  # the rows of the answer are counted
         if label and (found := self._mentions(f"{label['label']} {cell.strip()}")):
             return found
         if _TITLE_HEADER.fullmatch(heading) and len(cell.strip()) > 1:
@@ -200,10 +207,11 @@ class Surroundings:
         if len(quote.words) > _MOST_TITLE or quote.is_block:
             return False
         before = self._answer[max(0, quote.start - 40) : quote.start]
-        return bool(
-            _INTRODUCES_TITLE.search(before)
-            or _TITLE_FOLLOWS.match(self._answer, quote.end)
-            or (_IN.search(before) and self._known.title(quote.words))
+        if self._known.title(quote.words):
+            return bool(_IN.search(before) or _TITLE_FOLLOWS.match(self._answer, quote.end))
+        is_short = len(quote.words.split()) <= _MOST_TITLE_WORDS
+        return is_short and bool(
+            _INTRODUCES_TITLE.search(before) or _TITLE_FOLLOWS.match(self._answer, quote.end)
         )
 
 

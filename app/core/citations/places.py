@@ -67,24 +67,41 @@ _NTH: Final = re.compile(
     rf"[-\s]+(?P<label>{LABEL})(?![^\W_])(?!\s*(?:no\.|nr\.)?\s*\d)"
 )
 _LAST: Final = -1
+_DIVISION: Final = re.compile(
+    r"(?:section|chapter|clause|article|part)s?|§|Abschnitt(?:s|en?)?|Kapitels?|Klausel|Artikels?|"
+    r"Paragraf(?:en)?|Teil(?:s|en?)?",
+    re.IGNORECASE,
+)
+_IS_TERM: Final = re.compile(
+    r"term|condition|provision|covenant|stipulation|Bestimmung|Regelung|Bedingung|Vorschrift",
+    re.IGNORECASE,
+)
+"""“The first condition” is one of those that an answer counts itself."""
 
 _VAGUE: Final = re.compile(
-    r"\b(?:at|near|towards?|in|on|from)\s+the\s+(?:very\s+)?"
-    r"(?:end|beginning|start|top|bottom|middle|foot|head|close|margin)\b"
+    r"\b(?:(?:at|near|towards?)\s+the\s+(?:very\s+)?(?:end|beginning|start|top|bottom|foot|close)"
+    r"|(?:in|from|near)\s+the\s+(?:middle|margin))\b"
     r"(?!\s+of\s+(?:the|each|every|a|this|that|any)?\s*(?:\w+\s+)?(?:month|year|week|day|quarter|"
     r"term|period|tenancy|season))"
-    r"|\b(?:am|zum|zu|an|gegen|vom)\s+(?:Ende|Anfang|Beginn|Schluss|Rand|Fuß|Kopf)\b"
+    r"|\b(?:am|zum|zu|gegen|vom)\s+(?:Ende|Anfang|Beginn|Schluss|Rand|Fuß|Kopf)"
+    r"(?=\s*[,:]|\s+(?:des|der|vom|von|steht|heißt|findet)\b)"
     r"(?!\s+(?:des|der|eines|jedes)\s+(?:\w+\s+)?(?:Monat|Jahr|Woche|Tag|Quartal|Miet))",
     re.IGNORECASE,
 )
+_IN: Final = (
+    r"\b(?:in|from|under|see|per|aus|laut|siehe)\s+(?:(?:the|its|der|dem|den)\s+)?|"
+    r"\b(?:im|zur|zum)\s+"
+)
 _PART_NAME: Final = re.compile(
-    r"(?:\b(?:the|der|dem|die|das|im|zur|zum|its|see|siehe|laut)\s+|[(\[]\s*|^\s*)"
-    r"(?P<title>preamble|präambel|recitals|introduction|einleitung|foreword|preface|vorwort|"
-    r"conclusions?|schlussbestimmungen|summary|zusammenfassung|abstract|glossary|glossar|"
-    r"appendix|annex|anhang|anlage|header|footer|kopfzeile|fußzeile|letterhead|briefkopf|"
+    rf"(?:(?:{_IN}|\b(?:the|der|dem|die|das|its)\s+|[(\[]\s*|^\s*)"
+    r"(?P<part>preamble|präambel|recitals|foreword|preface|vorwort|schlussbestimmungen|glossary|"
+    r"glossar|appendix|annex|anhang|anlage|header|footer|kopfzeile|fußzeile|letterhead|briefkopf|"
     r"signature block|title page|titelseite|cover page|deckblatt|table of contents|"
-    r"inhaltsverzeichnis|subject(?: line)?|betreff(?:zeile)?|footnotes?|fußnoten?|endnotes?|"
-    r"postscript|schluss|impressum|前言|序文|附则|附則)(?![^\W_])(?!\s*(?:no\.|nr\.)?\s*\d)",
+    r"inhaltsverzeichnis|subject line|betreffzeile|footnotes?|fußnoten?|endnotes?|postscript|"
+    r"impressum|前言|序文|附则|附則)"
+    rf"|(?:{_IN}|[(\[]\s*)"
+    r"(?P<word>introduction|einleitung|conclusions?|summary|zusammenfassung|abstract|subject|"
+    r"betreff|schluss))(?![^\W_])(?!\s*(?:no\.|nr\.)?\s*\d)",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -115,6 +132,8 @@ _TITLES: Final = re.compile(
     rf"|\b{_NOUN}\s+(?:(?i:on|über|zu|zur|zum|about|titled|called|named)\s+)?"
     rf"(?P<plain>{_CAPITALISED})"
 )
+_SURE_TITLE: Final = re.compile(rf"{_UNDER}|{_NOUN}")
+"""Without it, as in “the clause: …”, a quote need not be a heading."""
 _KNOWN_QUOTED: Final = re.compile(
     rf"\b(?i:in|from|see|aus|im|siehe)\s+(?:(?i:the)\s+)?{_QUOTED_TITLE.format('')}"
 )
@@ -334,6 +353,10 @@ def _labelled(text: str) -> Iterator[Mention]:
             yield Mention(*found.span(), group, label, (number_of(found["digits"]),))
         else:
             group, label = label_of(found["label"])
+            if IS_NUMBER_OF.match(found["label"]) and (
+                found["spelled"] or _NOUN_BEFORE.search(text, 0, found.start())
+            ):
+                continue  # of an invoice or a house
             if found["spelled"]:
                 numbers: tuple[Number, ...] = ((_WORDS[found["spelled"].casefold()],),)
             elif not _is_number(found["numbers"], group, label, text[found.end() :]):
@@ -349,7 +372,7 @@ def _labelled(text: str) -> Iterator[Mention]:
 def _is_number(number: str, group: Group, label: str, behind: str) -> bool:
     """Tell whether a letter behind a label is a number, and not a word such as “a” or “I”."""
     if any(it.isdigit() for it in number) or number.startswith("("):
-        return not (label == "point" and group == "item" and _NO_AMOUNT_BEHIND.match(behind))
+        return True
     if number.islower():
         return label == "letter" or len(number) > 1
     if group == "annex" or label == "letter":
@@ -357,7 +380,11 @@ def _is_number(number: str, group: Group, label: str, behind: str) -> bool:
     return number not in {"A", "I"} or not _PROSE.match(behind)
 
 
-_NO_AMOUNT_BEHIND: Final = re.compile(r"/\d")
+IS_NUMBER_OF: Final = re.compile(r"(?:nos?\.|numbers?|Nrn?\.|Nummern?)\Z", re.IGNORECASE)
+_NOUN_BEFORE: Final = re.compile(
+    r"(?<![^\W_])(?!(?i:in|under|unter|siehe|laut|see|per|the|gemäß|nach|und|and|or|oder|der|die|den|"
+    r"abs|absatz|art|artikel|satz)\b)[^\W\d_]{3,}\.?\s+\Z"
+)
 _PROSE: Final = re.compile(r"\s+(?![a-zäöü]+s\b)[a-zäöü]")
 """Follows the words “I” and “a”, while “clause I says” has a number."""
 
@@ -393,10 +420,9 @@ def _ordinals(text: str) -> Iterator[Mention]:
             number = _LAST
         else:
             number = next((at for at, it in enumerate(_NTH_WORDS, 1) if word.startswith(it)), 0)
-        is_counted = group == "page" or (group == "main" and number > 0)
-        if number and is_counted:
+        if number and (group == "page" or (number > 0 and _DIVISION.fullmatch(found["label"]))):
             yield Mention(*found.span(), group, label, ((str(number),),))
-        else:
+        elif label not in {"point", "step", "rule"} and not _IS_TERM.match(found["label"]):
             yield Mention(*found.span(), "fine", "vague")
 
 
@@ -409,15 +435,16 @@ def _titled(text: str, known: Known) -> Iterator[Mention]:
                 yield _title(found, title)
             continue
         quoted = next(filter(None, (found[f"title{it}"] for it in "123")))
-        if not FILE_NAME.search(quoted):
-            title = quoted if known.title(quoted) else _LEADING_NUMBER.sub("", quoted)
-            yield _title(found, title.strip())
+        title = quoted if known.title(quoted) else _LEADING_NUMBER.sub("", quoted).strip()
+        is_named = _SURE_TITLE.match(found[0]) or found["title3"]
+        if not FILE_NAME.search(quoted) and (is_named or known.title(title)):
+            yield _title(found, title)
     for found in _NAMED_CLAUSE.finditer(text):
         if found["title"][0].isupper() or known.title(found["title"]):
             yield _title(found, found["title"])
     yield from _known_titles(text, known)
     for found in _PART_NAME.finditer(text):
-        yield _title(found, found["title"])
+        yield _title(found, found["part"] or found["word"])
 
 
 def _known_titles(text: str, known: Known) -> Iterator[Mention]:
