@@ -202,7 +202,7 @@ def _white_space(wanted: str, at: int) -> str:
     ):
         return character  # two cells with figures are not one number
     if character == " " and _may_be_apart(wanted, at + 1, before[-1:]):
-        return " ?"
+        return f"[ {CELL}]?"
     return f"[ {CELL}]"
 
 

@@ -208,6 +208,19 @@ def test_a_row_is_found_however_its_cells_are_set_apart(table: str, between: str
     assert verdicts(file, f"“{between.join((*row[2:4], '7'))}”") == ["not_found"]
 
 
+def test_a_unit_may_have_a_cell_of_its_own() -> None:
+    file = told(
+        "Rent\t950\tEUR\t5\t%\nHeat\t12\tkWh",
+        kind=DocumentKind.XLSX,
+        place=LocationKind.SHEET,
+        titles=("Costs",),
+    )
+    assert verdicts(file, "“Rent 950 EUR 5 %”") == ["found"]
+    assert verdicts(file, "“Rent | 950 | EUR”") == ["found"]
+    assert verdicts(file, "“Heat 12 kWh”") == ["found"]
+    assert verdicts(file, "“EUR 5 % Heat”") == ["not_found"]
+
+
 MAIL = told(
     "From: a\nSubject: Re: it\n\nI agree with it.\n\nAnn wrote:\n> The rent is due on the\n"
     "> third day of each\n> month.\n>> It was never\n>> due before.\n\nSee you.",
@@ -230,6 +243,19 @@ def test_a_message_is_quoted_over_its_lines_but_not_over_its_speakers(
     quote: str, expected: str
 ) -> None:
     assert verdicts(MAIL, f"“{quote}”") == [expected]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "> due on the third day (and not before)",
+        "> due on the fourth day\n> third day",
+        "> It is paid:\n> due on the third day",
+        "> due on the third day, says nobody",
+    ],
+)
+def test_no_part_of_a_block_quote_is_left_out_of_the_check(answer: str) -> None:
+    assert verdicts(SOURCE, answer) == ["not_found"]
 
 
 def test_the_marks_of_a_block_quote_are_read_in_an_answer() -> None:
