@@ -164,7 +164,7 @@ class NumberReader:
             for it in lines
             if (found := _candidate(it)) or it.title is not None or it.starts_anew
         ]
-        self._following = _following(found for _, found in everything if found)
+        self._begin_lists = _begin_lists(found for _, found in everything if found)
         for line, found in everything:
             self._take(line, found)
 
@@ -202,9 +202,7 @@ class NumberReader:
         if not found.begins or (found.style.startswith("1 ") and not _is_title(words)):
             return None
         if _order(entry) == 1:
-            following = self._following[id(found)]
-            is_list = following in _NEXT[_class_of(found.value)]
-            return entry if is_heading or is_list else None
+            return entry if is_heading or id(found) in self._begin_lists else None
         return entry if _follows(entry, self._entries, skips=not found.line.before) else None
 
     def _push(self, entry: _Entry, words: str) -> None:
@@ -286,15 +284,19 @@ def _class_of(value: str) -> str:
     return "a" if value.islower() else "A"
 
 
-def _following(found: Iterable[_Candidate]) -> dict[int, str]:
-    """Return the next number that is written in the same style as each one."""
-    last: dict[str, str] = {}
-    following: dict[int, str] = {}
+def _begin_lists(found: Iterable[_Candidate]) -> set[int]:
+    """Return the ids of the first numbers that others follow, perhaps after a list within."""
+    last: dict[str, _Candidate] = {}
+    begin: set[int] = set()
     for it in reversed([it for it in found if it.value and it.begins]):
         style = it.style.replace("i", "a").replace("I", "A")
-        following[id(it)] = last.get(style, "")
-        last[style] = it.value
-    return following
+        if following := last.get(style):
+            first = _class_of(it.value)
+            goes_on = following.value == it.value == first and id(following) in begin
+            if goes_on or following.value in _NEXT[first]:
+                begin.add(id(it))
+        last[style] = it
+    return begin
 
 
 def _is_title(words: str) -> bool:

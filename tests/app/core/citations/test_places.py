@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import textwrap
+
 import pytest
 
 from app.core.citations import CitationCheck
@@ -412,3 +415,67 @@ def test_sheets_are_places(answer: str, expected: str) -> None:
         name="a.xlsx",
     )
     assert verdict(file, answer.format("“Rent 950”")) == expected
+
+
+TITLES = ("Parties", "Deposit", "Notice", "Repairs", "Pets", "Keys", "Insurance")
+HEADINGS = {
+    "1.": "{number}. {title}",
+    "1": "{number} {title}",
+    "§": "§ {number} {title}",
+    "Article": "Article {number}",
+    "Clause": "Clause {number} – {title}",
+    "第": "第{number}条 {title}",
+}
+PLACES = {
+    "§": ("§ {number}: {quote}", "Section {number}: {quote}", "{quote} (§ {number})"),
+    "Article": ("Article {number} says {quote}", "{quote} (Art. {number})"),
+    "第": ("第{number}条: {quote}",),
+}
+OTHER_PLACES = (
+    "Clause {number} says {quote}",
+    "Section {number}: {quote}",
+    "{quote} (clause {number})",
+    "Under “{title}”: {quote}",
+)
+PARTS = {"1.1": "{number}.{part} ", "(1)": "({part}) ", "1.": "{part}. ", "none": ""}
+
+
+def contract(
+    rng: random.Random, heading: str, part: str
+) -> tuple[AttachedFile, list[tuple[int, str]]]:
+    """Return a contract with references and other traps, and its sentences with their clauses."""
+    lines: list[str] = []
+    sentences: list[tuple[int, str]] = []
+    if rng.random() < 0.3:
+        lines += ["12 Baker Street", "London", ""]
+    if rng.random() < 0.4:
+        headings = (HEADINGS[heading].format(number=n, title=it) for n, it in enumerate(TITLES, 1))
+        lines += ["Contents", "", *(f"{it} ..... {at}" for at, it in enumerate(headings)), ""]
+    for number, title in enumerate(TITLES, 1):
+        lines += [HEADINGS[heading].format(number=number, title=title), ""]
+        for at in range(1, rng.randint(2, 5)):
+            count = len(sentences) + 100
+            said = f"The party number {count} keeps the item {count + 400} for some days"
+            more = f", as in clause {rng.randint(1, 7)}.{rng.randint(1, 3)} and § {at} it is said"
+            text = PARTS[part].format(number=number, part=at) + said
+            text += f"{more}." if rng.random() < 0.4 else "."
+            lines += [*textwrap.wrap(text, rng.choice((60, 300))), ""]
+            sentences.append((number, said))
+    return told("\n".join(lines)), sentences
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_no_quote_is_green_under_the_wrong_clause(heading: str, part: str) -> None:
+    rng = random.Random(f"{heading}{part}")
+    for _ in range(3):
+        file, sentences = contract(rng, heading, part)
+        check = CitationCheck([file])
+        for number, said in sentences:
+            for named in {number, rng.randint(1, len(TITLES)), len(TITLES) + 2}:
+                form = rng.choice(PLACES.get(heading, OTHER_PLACES))
+                title = (*TITLES, "", "Nothing")[named - 1]
+                answer = form.format(number=named, title=title, quote=f"“{said}”")
+                found = check.check(answer)[-1].verdict
+                wrong = "found" if named != number else "elsewhere"
+                assert found not in {wrong, "not_found"}, (answer, file.document.text)
