@@ -16,10 +16,10 @@ from functools import cached_property
 from typing import Final, Literal
 
 from app.core.citations.context import Surroundings
-from app.core.citations.outline import Outline
+from app.core.citations.outline import Numbering
 from app.core.citations.places import FILE_NAME, Known, Mention, stands_there
 from app.core.citations.quotes import Quote, quotes_in, readings
-from app.core.citations.source import Source
+from app.core.citations.source import SearchedText
 from app.core.documents import AttachedFile, Document, LocationKind, TextSpan
 
 Verdict = Literal["found", "place_unchecked", "elsewhere", "not_found"]
@@ -154,12 +154,12 @@ class _File:
         self.sha256 = file.document.sha256
 
     @cached_property
-    def source(self) -> Source:
-        return Source(self.document)
+    def source(self) -> SearchedText:
+        return SearchedText(self.document)
 
     @cached_property
-    def outline(self) -> Outline:
-        return Outline(self.document)
+    def outline(self) -> Numbering:
+        return Numbering(self.document)
 
 
 _VERDICTS: Final[Mapping[str, Verdict]] = {

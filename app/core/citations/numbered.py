@@ -67,7 +67,7 @@ _TO_PAGE: Final = re.compile(r"[ .…\t]*\d*$")
 
 
 @dataclass(frozen=True)
-class Step:
+class NumberPart:
     """A part of the number under which a text stands.
 
     label: The name of the label before it, "" for a bare number.
@@ -91,7 +91,7 @@ class Mark:
 
     start: int
     end: int
-    steps: tuple[Step, ...]
+    steps: tuple[NumberPart, ...]
     is_sure: bool = True
     following: re.Pattern[str] | None = None
 
@@ -385,7 +385,7 @@ def _next_within_line(entry: _Entry) -> re.Pattern[str] | None:
     return re.compile(rf"(?<=[.;:!?)”“\"])\s+{written}\s+(?=[A-ZÄÖÜ“\"„])")
 
 
-def _steps(entries: list[_Entry]) -> Iterator[Step]:
+def _steps(entries: list[_Entry]) -> Iterator[NumberPart]:
     """Yield the parts of the number of the last entry, from the outermost."""
     chain: list[str] = []
     container = False
@@ -395,17 +395,17 @@ def _steps(entries: list[_Entry]) -> Iterator[Step]:
             chain = []
         if len(number) > 1 and chain:
             if number[: len(chain)] == chain:
-                yield from (Step(it) for it in number[len(chain) :])
+                yield from (NumberPart(it) for it in number[len(chain) :])
                 chain = number
                 continue
             chain = []
         for value in number:
-            yield Step(value, entry.label, not chain)
+            yield NumberPart(value, entry.label, not chain)
             chain.append(value)
         container = entry.label in {"chapter", "part", "annex", "schedule"}
 
 
-def chains_of(steps: Iterable[Step]) -> Iterator[tuple[str, Number]]:
+def chains_of(steps: Iterable[NumberPart]) -> Iterator[tuple[str, Number]]:
     """Yield the numbers of which steps consist, each with its label."""
     chain: list[str] = []
     label = ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 from typing import Final, Literal
 
-from app.core.citations.numbered import Line, Mark, NumberReader, Step, chains_of
+from app.core.citations.numbered import Line, Mark, NumberPart, NumberReader, chains_of
 from app.core.citations.numbering import Group, Number
 from app.core.documents import Document, DocumentKind, LocationKind
 
@@ -28,7 +28,7 @@ _APART: Final = {LocationKind.SLIDE, LocationKind.SHEET, LocationKind.MESSAGE}
 _ANNEXES: Final = {"annex", "schedule"}
 
 
-class Outline:
+class Numbering:
     """The numbers and headings of a document."""
 
     def __init__(self, document: Document) -> None:
@@ -153,7 +153,7 @@ class Outline:
         label: str,
         number: Number,
         mark: Mark,
-        steps: tuple[Step, ...],
+        steps: tuple[NumberPart, ...],
         *,
         in_annex: bool,
     ) -> Answer:
@@ -202,7 +202,7 @@ class Outline:
     def _begins(self, number: Number) -> bool:
         return any((name, number) in self._chains for name in self._labels)
 
-    def _marks_in(self, start: int, end: int) -> Iterator[tuple[Mark, tuple[Step, ...]]]:
+    def _marks_in(self, start: int, end: int) -> Iterator[tuple[Mark, tuple[NumberPart, ...]]]:
         """Yield the mark that a text stands under and those within it, each with its steps.
 
         The last step of the first one ends where the next number stands within a line.

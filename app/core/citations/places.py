@@ -18,7 +18,7 @@ from app.core.citations.numbering import (
     label_of,
     number_of,
 )
-from app.core.citations.outline import Answer, Outline
+from app.core.citations.outline import Answer, Numbering
 from app.core.documents import Document, LocationKind, TextSpan
 from app.core.search.folding import UNSPACED
 
@@ -221,7 +221,7 @@ class Mention:
 class Known:
     """What all documents of a check have of headings and numbers."""
 
-    def __init__(self, outlines: Callable[[], Sequence[Outline]]) -> None:
+    def __init__(self, outlines: Callable[[], Sequence[Numbering]]) -> None:
         self._outlines = outlines
 
     def title(self, title: str) -> bool:
@@ -252,7 +252,7 @@ def other_words(text: str) -> int:
 
 
 def stands_there(
-    named: Iterable[Mention], document: Document, outline: Outline, spans: Sequence[TextSpan],
+    named: Iterable[Mention], document: Document, outline: Numbering, spans: Sequence[TextSpan],
     start: int, end: int,
 ) -> Answer:  # fmt: skip
     """Tell whether a find stands at all the places that were named.
@@ -275,7 +275,7 @@ def stands_there(
 
 
 def _stands(
-    named: Mention, document: Document, outline: Outline, spans: Sequence[TextSpan],
+    named: Mention, document: Document, outline: Numbering, spans: Sequence[TextSpan],
     start: int, end: int, *, in_annex: bool,
 ) -> Answer:  # fmt: skip
     if named.label == "vague":

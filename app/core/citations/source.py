@@ -76,7 +76,7 @@ _TRAILING_VOWELS: Final = "ะาำๅๆ"
 _SMALL_KANA: Final = "ぁぃぅぇぉっゃゅょゎー々"
 
 
-class Source:
+class SearchedText:
     """A document in its normal form, in which quotes are sought.
 
     Places that come out are characters of the document's own text.
