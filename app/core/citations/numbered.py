@@ -41,10 +41,11 @@ _MONTH: Final = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON: Final = re.compile(
-    rf"(?:\b(?:{LABEL}|in|of|to|and|or|und|oder|bis|von|nach|gemäß|siehe|see|the|der|des|dem)"
-    r"|[,(§])[ \t]*$",
+    rf"(?:{LABEL}|in|of|to|and|or|und|oder|bis|von|nach|gemäß|siehe|see|the|der|des|dem)"
+    r"|.*[,(§]",
     re.IGNORECASE,
 )
+"""The last word of a line that goes on with a number, which is no number of the next line."""
 _ENDS: Final = tuple('.:;!?)]”“"»|—。\uff1b\uff1a\uff09」』')
 _SHORT_LINE: Final = 45
 """Characters of a line that ends a paragraph; a longer one without a full stop may go on."""
@@ -62,8 +63,6 @@ _NEXT: Final = {
     "一": set("二三四"),
 }
 """The numbers that may follow the first one of a list, of which a few may be missing."""
-_TO_PAGE: Final = re.compile(r"[ .…\t]*\d*$")
-"""What a table of contents has behind a heading."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +210,8 @@ class NumberReader:
         if entry.group == "annex":
             entries.clear()
         same = [at for at, it in enumerate(entries) if it.style == entry.style]
-        title = _TO_PAGE.sub("", words).casefold()
+        # A table of contents has dots and a page behind a heading.
+        title = words.rstrip("0123456789").rstrip(" .…\t").casefold()
         if entry.is_decimal:
             while entries and not entries[-1].label and not _is_within(entry, entries[-1]):
                 entries.pop()
@@ -262,7 +262,8 @@ def _candidate(line: Line) -> _Candidate | None:
     if found["simple"] and "(" not in found["simple"] and _MONTH.match(words):
         return None
     before = "" if line.title is not None else line.before
-    if before and _GOES_ON.search(before[-_LAST_WORD:]):
+    last_word = before[-_LAST_WORD:].rpartition(" ")[2].lstrip("([„“")
+    if last_word and _GOES_ON.fullmatch(last_word):
         return None
     begins = not before or before.endswith(_ENDS) or len(before) < _SHORT_LINE
     value = found["bare"] or (found["simple"] or "").strip("().、\uff08\uff09")
