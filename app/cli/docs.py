@@ -112,7 +112,8 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
         *(str(path) for path in state.collection.paths),
         *(f"{trouble.path}: {trouble.why}" for trouble in state.troubles),
         "",
-        table([(it.name, size(it.size), _said(it)) for it in files]) or "There are no files in it yet.",
+        table([(it.name, size(it.size), _said(it)) for it in files])
+        or "There are no files in it yet.",
     ]  # fmt: skip
     out.value({**_state(state), "files": [_file(it) for it in files]}, lambda: "\n".join(lines))
     return 0

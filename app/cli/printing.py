@@ -183,13 +183,18 @@ def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
 
 def _tell_citations(citations: Sequence[Citation], out: Output) -> None:
     """Say which quotes of an answer do not stand where it says."""
-    found = sum(it.verdict == "found" for it in citations)
+    found = sum(it.verdict in {"found", "place_unchecked"} for it in citations)
     if citations:
         out.note(f"{found} of {len(citations)} quotes stand in the files.")
     for it in citations:
+        where = " and ".join(location_words(span.place) for span in it.spans)
         if it.verdict == "elsewhere":
-            where = " and ".join(location_words(span.place) for span in it.spans)
             out.note(f"Not where the answer says, but in {it.name}, {where}: “{it.quote}”")
+        elif it.verdict == "place_unchecked":
+            out.note(
+                f"The words stand in {it.name}, {where}, but the place that the answer names "
+                f"could not be checked: “{it.quote}”"
+            )
         elif it.verdict == "not_found":
             out.note(f"Not in the files: “{it.quote}”")
 

@@ -14,8 +14,8 @@ Align = Literal["left", "center", "right"]
 
 MathStyle = Literal["", "inline", "display"]
 
-Mark = Literal["", "found", "elsewhere", "not_found", "uncited"]
-"""found, elsewhere, not_found: a quote, by its verdict. uncited: a sentence without a quote."""
+Mark = Literal["", "found", "place_unchecked", "elsewhere", "not_found", "uncited"]
+"""found to not_found: A quote, by its verdict. uncited: A sentence without a quote."""
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,7 @@ hr { border: 0; border-top: 1px solid var(--line); margin: 2em 0; }
 svg, img { max-width: 100%; } img { border-radius: 10px; }
 p.display { text-align: center; overflow-x: auto; }
 span.found { text-decoration: underline; text-decoration-color: #3f8a50; }
+span.place_unchecked { text-decoration: underline dotted #62676e; }
 span.elsewhere { text-decoration: underline dashed #a86d00; }
 span.not_found { text-decoration: underline wavy #b3261e; }
 ul.quotes { color: var(--muted); font-size: .88em; padding-left: 1.2em; list-style: none; }
@@ -95,7 +96,8 @@ body { font-family: sans-serif; font-size: 10pt; color: #1f2328; }
 h1 { font-size: 18pt; } h2.branch { font-size: 13pt; }
 h3 { font-size: 12pt; } h4, h5, h6 { font-size: 10pt; }
 .about, blockquote, .reasoning, .quotes { color: #62676e; }
-.found { color: #286537; } .elsewhere { color: #855600; } .not_found { color: #b3261e; }
+.found { color: #286537; } .place_unchecked { color: #62676e; }
+.elsewhere { color: #855600; } .not_found { color: #b3261e; }
 p { margin-top: 4px; margin-bottom: 8px; }
 p.who { font-weight: bold; color: #b0481e; margin-top: 18px; } p.tight { margin-top: -4px; }
 code { font-family: monospace; font-size: 9pt; }

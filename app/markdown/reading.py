@@ -19,8 +19,13 @@ _NO_WORDS: Final = "\ufffc"
 """Stands for what has no words: a block of code, each sign of a formula."""
 
 _BETWEEN_BLOCKS: Final = "\n\n"
-_BETWEEN_CELLS: Final = "\n"
-_QUOTATION_MARKS: Final = re.compile(r"[\"“”„‟«»]")
+_BETWEEN_CELLS: Final = "\t"
+_BETWEEN_ROWS: Final = "\n"
+_QUOTED: Final = "> "
+"""Stands before a block that lies in a quotation."""
+_QUOTATION_MARKS: Final = re.compile(
+    "[\"'“”„‟«»\u2018\u2019\u201a\u2039\u203a「」『』《》〈〉﹁﹂﹃﹄｢｣]"
+)
 _SENTENCE_END: Final = re.compile(r"[.!?…][\"”“’»«)\]]*\s+(?=[\"“„»«(\[]*[A-ZÄÖÜ0-9])|\n+")
 _ABBREVIATED: Final = re.compile(
     r"(?:\b(?:S|p|pp|No|Nr|Art|Abs|ca|vgl|bzw|etc|Dr|Mr|Mrs|Ms|St|Str|z|B|u|a|d|h|e|g|i|approx)"
@@ -56,9 +61,10 @@ def sentences(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
     for block in blocks:
         text = _text_of(block)
         if isinstance(block, Paragraph) and not block.heading:
-            for begin, end in _sentences_of(text):
-                if len(_WORD.findall(text, begin, end)) >= _LEAST_WORDS:
-                    yield start + begin, start + end
+            before = len(_before(block))
+            for begin, end in _sentences_of(text[before:]):
+                if len(_WORD.findall(text, before + begin, before + end)) >= _LEAST_WORDS:
+                    yield start + before + begin, start + before + end
         start += len(text) + len(_BETWEEN_BLOCKS)
 
 
@@ -76,9 +82,7 @@ def marked(blocks: Sequence[Block], marks: Sequence[Marked]) -> tuple[Block, ...
 
 @dataclass(frozen=True)
 class Sign:
-    """What is to stand behind a part of a read text, which begins and ends with a mark of its own,
-    as quotes do.
-    """
+    """Text to put behind a part of a read text, which is a quote."""
 
     start: int
     end: int
@@ -108,14 +112,28 @@ def signed(source: str, signs: Sequence[Sign], parse: Callable[[str], Sequence[B
 def _in_source(part: str) -> re.Pattern[str]:
     """Match a part of a read text with any marks, such as those of emphasis, between its words."""
     between = r"[\W_]+?".join(map(re.escape, _PLAIN_WORD.findall(part)))
-    return re.compile(rf"{re.escape(part[0])}[\W_]*?{between}[\W_]*?{re.escape(part[-1])}")
+    first = "" if _PLAIN_WORD.match(part[0]) else re.escape(part[0]) + r"[\W_]*?"
+    last = "" if _PLAIN_WORD.match(part[-1]) else r"[\W_]*?" + re.escape(part[-1])
+    return re.compile(f"{first}{between}{last}")
 
 
 def _text_of(block: Block) -> str:
     runs = _runs(block)
     if not runs:
         return _NO_WORDS
-    return _BETWEEN_CELLS.join("".join(map(_words, run)) for run in runs)
+    texts = ["".join(map(_words, run)) for run in runs]
+    columns = _columns(block)
+    rows = (texts[at : at + columns] for at in range(0, len(texts), columns))
+    return _before(block) + _BETWEEN_ROWS.join(map(_BETWEEN_CELLS.join, rows))
+
+
+def _before(block: Block) -> str:
+    """Return the mark of a block that lies in a quotation."""
+    return _QUOTED if isinstance(block, Paragraph) and block.place.quote else ""
+
+
+def _columns(block: Block) -> int:
+    return len(block.align) if isinstance(block, Table) else 1
 
 
 def _runs(block: Block) -> tuple[tuple[Span, ...], ...]:
@@ -139,6 +157,7 @@ def _words(span: Span) -> str:
 
 def _with_marks(block: Block, start: int, marks: Sequence[Marked]) -> Block:
     runs = []
+    start += len(_before(block))
     for run in _runs(block):
         spans: list[Span] = []
         for span in run:

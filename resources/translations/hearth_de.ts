@@ -949,6 +949,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
+      <source>1 place not checked</source>
+      <translation>1 Stelle nicht geprüft</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
       <source>Not found. Not all files are here any more: {0}</source>
       <translation>Nicht gefunden. Nicht alle Dateien sind noch da: {0}</translation>
     </message>
@@ -994,11 +999,6 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
-      <source>Found in {0}.</source>
-      <translation>Gefunden in {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../app/ui/chat/citations/words.py" />
       <source>page {0}</source>
       <translation>Seite {0}</translation>
     </message>
@@ -1014,6 +1014,11 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/citations/words.py" />
+      <source>{0} places not checked</source>
+      <translation>{0} Stellen nicht geprüft</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
       <source>{0} elsewhere</source>
       <translation>{0} anderswo</translation>
     </message>
@@ -1021,6 +1026,16 @@
       <location filename="../../app/ui/chat/citations/words.py" />
       <source>{0} not found</source>
       <translation>{0} nicht gefunden</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>The words stand in {0}. Hearth could not check whether that is the place that the answer names.</source>
+      <translation>Die Worte stehen in {0}. Ob das die Stelle ist, die die Antwort nennt, konnte Hearth nicht prüfen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/citations/words.py" />
+      <source>Found in {0}.</source>
+      <translation>Gefunden in {0}.</translation>
     </message>
     <message>
       <location filename="../../app/ui/chat/composer/attached.py" />

@@ -101,8 +101,8 @@ def attached_words(message: StoredMessage) -> str:
     return f"Attached: {names}" if names else ""
 
 
-SIGNS: Final = {"found": "✓", "elsewhere": "↪", "not_found": "✗"}
-"""What stands behind a checked quote, by the verdict on it."""
+SIGNS: Final = {"found": "✓", "place_unchecked": "○", "elsewhere": "↪", "not_found": "✗"}
+"""The sign behind a checked quote, by its verdict."""
 
 
 _RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -114,10 +114,12 @@ def sign_of(quote: Citation, number: int) -> str:
 
 
 def verdict_words(quote: Citation) -> str:
-    """Say what became of a quote that was held against the files."""
+    """Say where a quote was found in the files, and whether at the place that was named."""
     if quote.verdict == "not_found":
         return "not found in the files"
     where = ", ".join((quote.name, *(location_words(it.place) for it in quote.spans)))
+    if quote.verdict == "place_unchecked":
+        return f"words found in {where}, but the named place could not be checked"
     return f"found in {where}" if quote.verdict == "found" else f"not there, but in {where}"
 
 

@@ -206,6 +206,21 @@ def test_quotes_are_held_against_the_files(
     assert (span["place"]["number"], span["start"], span["end"]) == (1, 4, 26)
 
 
+def test_a_place_that_could_not_be_checked_is_told(
+    hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = pdf(tmp_path / "oven.pdf", [["The oven takes 250", "degrees."]])
+    engine.pieces = ["Clause 4.2 says:\n\n> The oven takes\n> 250 degrees.\n"]
+    assert hearth("ask", "How hot?", "--file", str(path)) == 0
+    told = capsys.readouterr().err
+    assert "1 of 1 quotes stand in the files." in told
+    assert "The words stand in oven.pdf, page 1, but the place that the answer names" in told
+    assert hearth("ask", "How hot?", "--file", str(path), "--json") == 0
+    (citation,) = json.loads(capsys.readouterr().out)["citations"]
+    assert (citation["verdict"], citation["found"]) == ("place_unchecked", False)
+    assert (citation["file"], citation["page"], citation["start"]) == ("oven.pdf", 1, 0)
+
+
 def test_quotes_and_passages_are_told_as_the_contract_has_them(
     hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

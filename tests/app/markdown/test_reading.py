@@ -32,7 +32,16 @@ def test_markup_is_not_read() -> None:
 
 
 def test_lines_cells_and_blocks_are_told_apart() -> None:
-    assert read_text(parse("a\nb\n\n|c|d|\n|-|-|\n|e|f|")) == "a\nb\n\nc\nd\ne\nf"
+    assert read_text(parse("a\nb\n\n|c|d|\n|-|-|\n|e|f|")) == "a\nb\n\nc\td\ne\tf"
+
+
+def test_a_block_quote_has_its_mark() -> None:
+    blocks = parse("It says:\n\n> a **b**\n> c\n\nEnd.")
+    read = read_text(blocks)
+    assert read == "It says:\n\n> a b\nc\n\nEnd."
+    start = read.index("a b")
+    found = marked(blocks, [Marked(start, start + len("a b\nc"), "found", 1)])
+    assert "".join(text for text, _ in pieces(found)).split() == ["a", "b", "c"]
 
 
 def test_code_and_formulas_are_nobodys_words() -> None:
@@ -107,6 +116,12 @@ def test_signs_stand_behind_their_parts_in_the_source() -> None:
     source = "He says “two **bold** words”, and\n\n- *“a\n  b”*\n- “_c_ d”.\n\n|“e f”|\n|-|\n|g|"
     assert with_signs(source, "“two bold words”", "“a\nb”", "“c d”", "“e f”") == (
         "He says “two **bold** words”✓1, and\n\n- *“a\n  b”✓2*\n- “_c_ d”✓3.\n\n|“e f”✓4|\n|-|\n|g|"
+    )
+
+
+def test_a_sign_stands_behind_a_block_quote() -> None:
+    assert with_signs("So:\n\n> a **b**\n> c d.\n\nEnd.", "a b\nc d.") == (
+        "So:\n\n> a **b**\n> c d.✓1\n\nEnd."
     )
 
 

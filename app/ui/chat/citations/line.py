@@ -52,4 +52,6 @@ class CitationLine(FlowRow):
 def _look_of(checked: CheckedAnswer) -> tuple[str, Tone]:
     if checked.count("not_found"):
         return "close", "danger"
-    return ("elsewhere", "warn") if checked.count("elsewhere") else ("check", "good")
+    if checked.count("elsewhere"):
+        return "elsewhere", "warn"
+    return ("help", "muted") if checked.count("place_unchecked") else ("check", "good")

@@ -22,6 +22,13 @@ def summary(checked: CheckedAnswer) -> str:
     else:
         words = _tr("citations", "{0} quotes checked").format(count)
     parts = [words]
+    if unchecked := checked.count("place_unchecked"):
+        words = (
+            _tr("citations", "1 place not checked")
+            if unchecked == 1
+            else _tr("citations", "{0} places not checked").format(unchecked)
+        )
+        parts.append(words)
     if elsewhere := checked.count("elsewhere"):
         parts.append(_tr("citations", "{0} elsewhere").format(elsewhere))
     if missing := checked.count("not_found"):
@@ -32,7 +39,7 @@ def summary(checked: CheckedAnswer) -> str:
 
 
 def verdict(citation: Citation, checked: CheckedAnswer) -> str:
-    """Say what became of a quote: where it stands, or that it does not."""
+    """Say where a quote stands, or that it stands nowhere."""
     if citation.verdict == "not_found":
         if checked.gone:
             words = _tr("citations", "Not found. Not all files are here any more: {0}")
@@ -41,6 +48,12 @@ def verdict(citation: Citation, checked: CheckedAnswer) -> str:
     where = places(citation)
     if citation.verdict == "elsewhere":
         words = _tr("citations", "Not where the answer says, but in {0}.").format(where)
+    elif citation.verdict == "place_unchecked":
+        words = _tr(
+            "citations",
+            "The words stand in {0}. Hearth could not check whether that is the place that the "
+            "answer names.",
+        ).format(where)
     else:
         words = _tr("citations", "Found in {0}.").format(where)
     return f"{words} {copy_words(citation, checked)}".rstrip()

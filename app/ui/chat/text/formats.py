@@ -68,12 +68,14 @@ QUOTE = "quote"
 
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "found": ("check", "good"),
+    "place_unchecked": ("help", "muted"),
     "elsewhere": ("elsewhere", "warn"),
     "not_found": ("close", "danger"),
 }
 """The sign of each verdict on a quote, and its tone."""
 _LINES: dict[str, tuple[QTextCharFormat.UnderlineStyle, Tone]] = {
     "found": (QTextCharFormat.UnderlineStyle.SingleUnderline, "good"),
+    "place_unchecked": (QTextCharFormat.UnderlineStyle.DashDotLine, "muted"),
     "elsewhere": (QTextCharFormat.UnderlineStyle.DashUnderline, "warn"),
     "not_found": (QTextCharFormat.UnderlineStyle.WaveUnderline, "danger"),
     "uncited": (QTextCharFormat.UnderlineStyle.DotLine, "muted"),

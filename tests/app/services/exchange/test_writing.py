@@ -272,6 +272,21 @@ def test_a_markdown_export_marks_quotes_in_their_place_and_lists_them(stores: St
     )
 
 
+def test_an_export_says_which_place_was_not_checked(stores: Stores) -> None:
+    lease = attached("lease.pdf", "The rent is due in May.", "It is 1,250 euros.")
+    _, answer = stores.chats.ask(None, "When?", files=[lease])
+    text = "Clause 4.2 says:\n\n> The rent is due\n> in May."
+    stores.chats.save_answer(replace(answer, text=text, state="complete"))
+    said = told_of(stores, [answer.chat_id])
+    export = text_of(said, ExportOptions("md"))
+    assert "> The rent is due\n> in May.○¹" in export
+    words = "words found in lease.pdf, page 1, but the named place could not be checked"
+    assert f"- ○¹ “The rent is due in May.”: {words}" in export
+    page = text_of(said, ExportOptions("html"))
+    assert '<sup class="place_unchecked">○</sup>' in page
+    assert words in page
+
+
 def test_a_web_page_marks_quotes_in_their_place_and_lists_them(stores: Stores) -> None:
     page = text_of(told_of(stores, [quoting_chat(stores)]), ExportOptions("html"))
     assert '<span class="found">“due in May”</span><sup class="found">✓</sup>' in page

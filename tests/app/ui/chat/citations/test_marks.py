@@ -72,6 +72,23 @@ def test_each_quote_is_marked_by_its_verdict_when_the_answer_is_complete(ui: Ui)
     }
 
 
+def test_a_place_that_was_not_checked_is_neither_right_nor_wrong(ui: Ui) -> None:
+    begin(ui, LEASE, said="Clause 4.2 says:\n\n> The rent is due on the third day\n\nSo it is.")
+    assert summed_up(ui) == "1 quote checked, 1 place not checked"
+    style = line_under(ui.last.view, "third day").underlineStyle()
+    assert style not in {Line.SingleUnderline, Line.DashUnderline, Line.WaveUnderline}
+    assert style != Line.NoUnderline
+    ui.click("showQuotes")
+    assert (
+        ui.find(QAbstractButton, "quote1")
+        .accessibleName()
+        .startswith(
+            "“The rent is due on the third day” The words stand in lease.pdf, page 1. "
+            "Hearth could not check whether that is the place that the answer names."
+        )
+    )
+
+
 def test_an_old_chat_shows_its_marks_again(ui: Ui) -> None:
     chat_id = begin(ui, LEASE, said=ANSWER)
     assert summed_up(ui) == "3 quotes checked, 1 elsewhere, 1 not found"
