@@ -20,6 +20,8 @@ BREAK: Final = "\x01"
 HIDDEN: Final = "\x03"
 ADDRESS: Final = "\x04"
 """Stand for characters that Markdown hides: marks of emphasis, and addresses of links."""
+INDEX: Final = "\x05"
+"""Stands before a lowered number, as in H₂O."""
 CELL: Final = "\t"
 """Stands between two cells of a row."""
 
@@ -116,7 +118,7 @@ _WRITTEN: Final[dict[str, Callable[[re.Match[str]], str]]] = {
     "mark": lambda found: _MARKS[found[0]],
     "composed": lambda found: unicodedata.normalize("NFC", found[0]),
     "power": lambda found: "^" + found[0].translate(_RAISED).strip("^{}()"),
-    "index": lambda found: "_" + found[0].translate(_LOWERED).strip("_{}()"),
+    "index": lambda found: INDEX + found[0].translate(_LOWERED).strip("_{}()"),
 }
 
 

@@ -14,6 +14,7 @@ from app.core.citations.normal import (
     BREAK,
     CELL,
     HIDDEN,
+    INDEX,
     QUOTED_LINE,
     hide_markup,
     hide_quoted,
@@ -178,16 +179,18 @@ def _pattern(wanted: str, between: str) -> re.Pattern[str]:
 
 
 def _index(wanted: str, at: int) -> str:
-    """Match a part of an index, as H₂O, H_2O and H2O are one; return "" for any other part.
+    """Match a part of an index, as H₂O may be quoted as H_2O or H2O; return "" for any other part.
 
-    Behind a digit it would be another number.
+    Behind a digit it would be another number, and file_2 is not file2.
     """
-    character = wanted[at]
-    if not wanted[at - 1 : at].isalpha():
+    character, before = wanted[at], wanted[at - 1 : at]
+    if character == INDEX:
+        return f"[{INDEX}_]?" if before.isalpha() else f"[{INDEX}_]"
+    if not before.isalpha():
         return ""
     if character == "_":
-        return "_?" if wanted[at + 1 : at + 2].isdigit() else ""
-    return f"_?{re.escape(character)}" if character.isdigit() else ""
+        return f"(?:[{INDEX}_]|(?<={HIDDEN}))" if wanted[at + 1 : at + 2].isdigit() else ""
+    return f"{INDEX}?{re.escape(character)}" if character.isdigit() else ""
 
 
 def _character(wanted: str, at: int) -> str:
@@ -286,7 +289,7 @@ def _is_turned(before: str, first: str, last: str, after: str) -> bool:
 def _is_of_word(character: str) -> bool:
     return (
         character.isalnum()
-        or character in {"_", BREAK}
+        or character in {"_", BREAK, INDEX}
         or unicodedata.category(character) in {"Mn", "Mc", "Me", "Cf"}
     )
 
