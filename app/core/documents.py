@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import bisect
 import re
+import unicodedata
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from app.core.search.folding import UNSPACED
 
 if TYPE_CHECKING:
     from engines.types import MediaKind, Medium
@@ -19,12 +22,26 @@ BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
 
 PASSAGE: Final = 1000
-"""Characters of a passage, at most; about 250 tokens, a paragraph or two."""
+"""The length of a passage, at most, as `_length` counts it; about 250 tokens, a paragraph or
+two."""
 
 _HALVED: Final = 500
-"""Characters of a passage, at most, that is told by one vector as well as by two."""
+"""The length of a passage, at most, that is told by one vector as well as by two."""
 
-_SPACE: Final = re.compile(r"\s")
+_DENSE: Final = re.compile(f"[{UNSPACED}\uac00-\ud7a3]")
+"""Letters that count twice: a token has two to three characters where words have no spaces, and
+four or five elsewhere."""
+
+_ENDS: Final = (
+    re.compile(r"\n\n"),
+    re.compile(rf"(?<![{UNSPACED}、，])\n"),
+    re.compile(r"\. |[。！？｡။។।]+[」』”’）)]*|[؟۔] "),
+    re.compile(r"[ \n\u200b\u3000]|[、，；：]"),
+)
+"""Where a passage may end, the best first: a paragraph, a line, a sentence, a word or a part of a
+sentence. In scripts without spaces a line ends anywhere in a word."""
+
+_WORD_END: Final = re.compile(r"[\s\u200b。！？｡、，；：]")
 
 
 class DocumentKind(StrEnum):
@@ -214,7 +231,7 @@ def passages(document: Document, length: int) -> Iterator[Passage]:
     """Divide a document into passages of about `length` characters, none across two places.
 
     A passage ends where a paragraph does, else a line, a sentence or a word, if that leaves it more
-    than half as long as it may be.
+    than half as long as it may be. It has half as many characters of scripts without spaces.
     """
     for section in document.sections:
         text, start = section.text, 0
@@ -226,14 +243,43 @@ def passages(document: Document, length: int) -> Iterator[Passage]:
 
 
 def _end(text: str, start: int, length: int) -> int:
-    most = start + length
+    most = _reach(text, start, length)
     if most >= len(text):
         return len(text)
-    for mark in ("\n\n", "\n", ". ", " "):
-        found = text.rfind(mark, start + length // 2, most)
-        if found >= 0:
-            return found + len(mark)
+    return _last_end(text, start + (most - start) // 2, most) or _whole_letters(text, start, most)
+
+
+def _reach(text: str, start: int, length: int) -> int:
+    """Return where a passage of a length ends, at the latest."""
+    most = start + length
+    for letter in _DENSE.finditer(text, start, most):
+        most -= 1
+        if letter.end() >= most:
+            return letter.end()
     return most
+
+
+def _length(text: str) -> int:
+    """Return the length of a text; letters of scripts without spaces count twice."""
+    return len(text) if text.isascii() else len(text) + len(_DENSE.findall(text))
+
+
+def _last_end(text: str, start: int, most: int) -> int | None:
+    """Return the end of the last paragraph between two places, or of another part; None of none."""
+    for ends in _ENDS:
+        last = None
+        for last in ends.finditer(text, start, most):
+            pass
+        if last is not None:
+            return last.end()
+    return None
+
+
+def _whole_letters(text: str, start: int, end: int) -> int:
+    """Return the last place up to `end` at which no accent or vowel is cut off its letter."""
+    while end > start + 1 and unicodedata.category(text[end])[0] == "M":
+        end -= 1
+    return end
 
 
 def halves(passage: str) -> tuple[str, str]:
@@ -241,10 +287,11 @@ def halves(passage: str) -> tuple[str, str]:
 
     Each half gets a vector: that of a text in which several things are said is near none of them.
     """
-    space = _SPACE.search(passage, len(passage) // 2)
-    middle = space.end() if space is not None else len(passage) // 2
+    middle = len(passage) // 2
+    found = _WORD_END.search(passage, middle, middle + len(passage) // 4)
+    middle = found.end() if found is not None else _whole_letters(passage, 0, middle)
     parts = passage[:middle], passage[middle:]
-    if len(passage) <= _HALVED or not all(map(str.strip, parts)):
+    if _length(passage) <= _HALVED or not all(map(str.strip, parts)):
         return passage, passage
     return parts
 

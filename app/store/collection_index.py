@@ -35,7 +35,8 @@ from app.core.knowledge import (
     fused,
 )
 from app.store.index_file import IndexFile, IndexKind
-from app.store.passages import WORDS, telling_words, terms_of, weighed, with_names
+from app.core.search.passage_words import asked_words, quoted_words, telling_words_in
+from app.store.passages import WORDS, Term, terms_of, weighed, with_names
 from app.store.vectors import (
     HALVES,
     Code,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
     from app.core.errors import DocumentNotRead
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """Counts up when tables or passages are made in another way; then all is read anew."""
 
 _TOP: Final = 30
@@ -417,7 +418,7 @@ class CollectionIndex:
 
         They have at least half of its longest words: one may be divided at the end of a line.
         """
-        asked = sorted(set(telling_words(quote).split()), key=lambda it: (-len(it), it))
+        asked = quoted_words(quote)
         counted: Counter[int] = Counter()
         with self._file.read() as db:
             for word in asked[:_QUOTED]:
@@ -544,7 +545,8 @@ class CollectionIndex:
         return found
 
     def _by_words(self, question: str) -> Ranking:
-        terms = terms_of(question)
+        words = asked_words(question)
+        terms = terms_of(words)
         if not terms:
             return []
         with self._file.read() as db:
@@ -554,7 +556,7 @@ class CollectionIndex:
                 (_telling(counts), _TOP),
             ).fetchall()
             (count,) = db.execute("SELECT coalesce(sum(count), 0) FROM texts").fetchone()
-            named = with_names(db, "word_index", question)
+            named = with_names(db, "word_index", words)
         return weighed(rows, counts, count, named)
 
     def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> Ranking:
@@ -630,7 +632,7 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
     )
     db.executemany(
         "INSERT INTO word_index (rowid, words) VALUES (?, ?)",
-        [(number, telling_words(it.text)) for number, it in parts],
+        [(number, " ".join(telling_words_in(it.text))) for number, it in parts],
     )
     done = db.execute(
         "INSERT INTO texts (sha256, size, places, scanned, characters, first, count, content)"
@@ -678,7 +680,7 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
         db.executemany(
             "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)",
             [
-                (number, telling_words(it.text))
+                (number, " ".join(telling_words_in(it.text)))
                 for number, it in enumerate(parts, start=row["first"])
             ],
         )
@@ -709,18 +711,18 @@ def _codes(
     return found
 
 
-def _counts(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
+def _counts(db: sqlite3.Connection, terms: Iterable[Term]) -> dict[Term, int]:
     """Count the passages that have each term, up to one more than are ranked."""
     counted = "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)"
-    return {it: db.execute(counted, (it, _MATCHED + 1)).fetchone()[0] for it in terms}
+    return {it: db.execute(counted, (it.match, _MATCHED + 1)).fetchone()[0] for it in terms}
 
 
-def _telling(counts: Mapping[str, int]) -> str:
+def _telling(counts: Mapping[Term, int]) -> str:
     """Write a query for the words that are in few enough passages; of all, where they are few.
 
     Every passage that has one of the words is ranked, which takes its time.
     """
-    counted = sorted(((count, term) for term, count in counts.items()), key=lambda it: it[0])
+    counted = sorted(((count, term.match) for term, count in counts.items()), key=lambda it: it[0])
     chosen, left = [], _MATCHED
     for count, term in counted:
         left -= count
