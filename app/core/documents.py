@@ -32,16 +32,25 @@ _DENSE: Final = re.compile(f"[{UNSPACED}\uac00-\ud7a3]")
 """Letters that count twice: a token has two to three characters where words have no spaces, and
 four or five elsewhere."""
 
+_STOPS: Final = "\u3002\uff01\uff1f\uff61\u104b\u17d4\u0964"
+"""Ends of sentences that need no space behind them: of Chinese and Japanese, Burmese, Khmer,
+Hindi."""
+
+_COMMAS: Final = "\u3001\uff0c\uff1b\uff1a"
+"""The commas, semicolon and colon of Chinese and Japanese."""
+
+_CLOSING: Final = "\u300d\u300f\u201d\u2019\uff09)"
+
 _ENDS: Final = (
     re.compile(r"\n\n"),
-    re.compile(rf"(?<![{UNSPACED}、，])\n"),
-    re.compile(r"\. |[。！？｡။។।]+[」』”’）)]*|[؟۔] "),
-    re.compile(r"[ \n\u200b\u3000]|[、，；：]"),
+    re.compile(rf"(?<![{UNSPACED}{_COMMAS}])\n"),
+    re.compile(rf"\. |[{_STOPS}]+[{_CLOSING}]*|[\u061f\u06d4] "),
+    re.compile(rf"[ \n\u200b\u3000{_COMMAS}]"),
 )
 """Where a passage may end, the best first: a paragraph, a line, a sentence, a word or a part of a
 sentence. In scripts without spaces a line ends anywhere in a word."""
 
-_WORD_END: Final = re.compile(r"[\s\u200b。！？｡、，；：]")
+_WORD_END: Final = re.compile(rf"[\s\u200b{_STOPS}{_COMMAS}]")
 
 
 class DocumentKind(StrEnum):
@@ -267,11 +276,9 @@ def _length(text: str) -> int:
 def _last_end(text: str, start: int, most: int) -> int | None:
     """Return the end of the last paragraph between two places, or of another part; None of none."""
     for ends in _ENDS:
-        last = None
-        for last in ends.finditer(text, start, most):
-            pass
-        if last is not None:
-            return last.end()
+        found = [it.end() for it in ends.finditer(text, start, most)]
+        if found:
+            return found[-1]
     return None
 
 
@@ -346,7 +353,8 @@ class AttachedFile:
 class FileShare:
     """How much of a file stands in a prompt: so many of its places, of all; whole is all its text.
 
-    unseen: its scanned pages that are left out, where `places` does not say so.
+    unseen: its scanned pages that are left out, where `places` does not say so. unmatched: nothing
+    in the file suits the question, so its beginning is in.
     """
 
     name: str
@@ -355,6 +363,7 @@ class FileShare:
     of: int
     whole: bool = False
     unseen: int = 0
+    unmatched: bool = False
 
     @property
     def complete(self) -> bool:
@@ -389,6 +398,7 @@ class PromptSource:
 
     document: the hash of a file. place: the number of its place there, 0 for the whole document;
     start, end: characters of the text at that place. A page of a scan is a picture with a place.
+    unmatched: of the beginning of a file in which nothing suits the question.
     """
 
     origin: Origin
@@ -397,6 +407,7 @@ class PromptSource:
     place: int = 0
     start: int = 0
     end: int = 0
+    unmatched: bool = False
 
 
 @dataclass(frozen=True)
@@ -503,7 +514,8 @@ def _file_parts(
                     yield PromptPart("app", f"{name}: its pages are pictures without text.")
             continue
         share = share_of(AttachedFile(name, document), chosen)
-        yield PromptPart("app", f"Of {name}, {share} are here.")
+        why = " Nothing in it matches the question: this is its beginning." * share.unmatched
+        yield PromptPart("app", f"Of {name}, {share} are here.{why}")
         for it in chosen:
             if not 0 < it.place <= len(document.sections):
                 continue  # an imported chat may say anything
@@ -521,7 +533,8 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     of = len(document.sections)
     unseen = _unseen(len(document.scanned), of, len(shown))
     places = of if whole else len({it.place for it in mine})
-    return FileShare(file.name, kind, places, of, whole, unseen)
+    unmatched = any(it.unmatched for it in mine)
+    return FileShare(file.name, kind, places, of, whole, unseen, unmatched)
 
 
 def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
@@ -531,7 +544,8 @@ def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
     told = file.places if whole else len({it.place for it in mine})
     shown = len({it.place for it in mine if it.origin in SHOWN})
     unseen = _unseen(file.scanned, file.places, shown)
-    return FileShare(file.name, file.kind.location, told, file.places, whole, unseen)
+    unmatched = any(it.unmatched for it in mine)
+    return FileShare(file.name, file.kind.location, told, file.places, whole, unseen, unmatched)
 
 
 def _unseen(scanned: int, places: int, shown: int) -> int:
@@ -585,6 +599,7 @@ def source_from(values: Mapping[str, Any]) -> PromptSource:
         int(values["place"]),
         int(values["start"]),
         int(values["end"]),
+        bool(values.get("unmatched")),
     )
 
 

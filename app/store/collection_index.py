@@ -34,8 +34,8 @@ from app.core.knowledge import (
     Ranking,
     fused,
 )
-from app.store.index_file import IndexFile, IndexKind
 from app.core.search.passage_words import asked_words, quoted_words, telling_words_in
+from app.store.index_file import IndexFile, IndexKind
 from app.store.passages import WORDS, Term, terms_of, weighed, with_names
 from app.store.vectors import (
     HALVES,

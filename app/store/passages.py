@@ -32,6 +32,7 @@ _OF_A_PAIR: Final = 0.5
 _LEAST: Final = 1e-6
 """What a word that is in most passages counts for in FTS5's BM25."""
 
+
 @dataclass(frozen=True)
 class Term:
     """A part of a query, in the syntax of FTS5. counts: for so many words of the question."""
@@ -52,10 +53,7 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> Rank
         db.execute(f"CREATE VIRTUAL TABLE passages USING {WORDS}")
         added = db.executemany(
             "INSERT INTO passages (rowid, words) VALUES (?, ?)",
-            (
-                (number, " ".join(words_in(passage.text)))
-                for number, passage in enumerate(passages)
-            ),
+            ((number, " ".join(words_in(passage.text))) for number, passage in enumerate(passages)),
         )
         if not terms:
             return []

@@ -20,7 +20,9 @@ from app.core.search.words import SIGNS, in_pairs
 _HANGUL: Final = "\uac00-\ud7a3"
 """Korean has spaces, but its words end in particles, so they are cut into pairs as well."""
 
-_HAN: Final = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_HAN: Final = re.compile(
+    "[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 _ALPHABETIC: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Thai, Lao, Burmese and Khmer: they have few letters, so that a pair alone tells little."""
 
@@ -166,7 +168,7 @@ def _forms(word: str) -> Iterator[tuple[str, ...]]:
 def _joined(folded: str, runs: list[re.Match[str]]) -> dict[int, list[tuple[str, ...]]]:
     """Return, by where a run begins, the codes that it makes with its neighbours.
 
-    In QX-77 and QX 77 both parts may stand as QX77.
+    In QX-77 and QX 77 both parts may stand as QX77; together they tell more than apart.
     """
     codes: dict[int, list[tuple[str, ...]]] = {}
     chain: list[re.Match[str]] = []
@@ -180,9 +182,9 @@ def _joined(folded: str, runs: list[re.Match[str]]) -> dict[int, list[tuple[str,
         chain = [*chain, run][-_MOST_PIECES:]
         for first in range(len(chain) - 1):
             members = chain[first:]
-            code = ("".join(it[0] for it in members),)
+            parts = tuple(it[0] for it in members)
             for it in members:
-                codes.setdefault(it.start(), []).append(code)
+                codes.setdefault(it.start(), []).extend((("".join(parts),), parts))
     return codes
 
 
