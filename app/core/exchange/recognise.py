@@ -88,7 +88,10 @@ def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]
     for number, item in enumerate(items, 1):
         try:
             found = read(item)
-            yield found if isinstance(found, ReadyChat) else ready(found)
+            chat = found if isinstance(found, ReadyChat) else ready(found)
+            yield chat
+            if chat.damage:
+                yield NotRead(_name(item, number), " ".join(chat.damage), partly=True)
         except Broken as error:
             yield NotRead(_name(item, number), str(error))
 
@@ -149,6 +152,9 @@ def _read(ours: _Format, items: Iterable[Any], whole: bool) -> Iterator[ReadyCha
 
 
 def _name(item: object, number: int) -> str:
-    value = as_dict(item)
-    title = as_text(value.get("title")) or as_text(value.get("name"))
+    if isinstance(item, FoundChat):
+        title = item.title
+    else:
+        value = as_dict(item)
+        title = as_text(value.get("title")) or as_text(value.get("name"))
     return f"“{title[:80]}”" if title else f"Chat {number}"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from app.core.exchange import gpt4all
-from app.core.exchange.found import NotRead
+from app.core.exchange.found import NotRead, PassedOver
 from app.core.exchange.recognise import MARKS
 from app.core.exchange.torn_zip import torn_members
 from app.store.ollama_chats import SIGN
@@ -37,6 +37,9 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFErr
 _PARTS_OF_DOCUMENTS = frozenset({"[Content_Types].xml", "META-INF/container.xml", "mimetype"})
 _DOCUMENTS = frozenset({".docx", ".xlsx", ".pptx", ".epub"})
 """Files that are archives of their own kind: what is in them, and how they are called."""
+NO_CHATS = "It contains no chats that Hearth can read."
+_NO_FILE = "It is neither a file nor a folder."
+_LINK = "It is a link."
 _TORN = "The archive breaks off; what is left of it was read."
 _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 
@@ -58,13 +61,16 @@ class ImportFile:
         return self.name.replace("\\", "/").rpartition("/")[0]
 
 
-def documents(path: Path) -> Iterator[ImportFile | NotRead]:
+Found = ImportFile | NotRead | PassedOver
+
+
+def documents(path: Path) -> Iterator[Found]:
     """Yield what may hold chats, told by how it begins. Raises OSError for `path` itself."""
     if path.is_dir():
         yield from _of_folder(path)
         return
     if path.exists() and not path.is_file():
-        yield NotRead(path.name, "It is neither a file nor a folder.")
+        yield NotRead(path.name, _NO_FILE)
         return
     with path.open("rb") as file:
         begin = file.read(_BEGINNING)
@@ -76,13 +82,15 @@ def documents(path: Path) -> Iterator[ImportFile | NotRead]:
         yield from _of_file(sibling, sibling.name)
 
 
-def _of_file(path: Path, name: str) -> Iterator[ImportFile | NotRead]:
+def _of_file(path: Path, name: str) -> Iterator[Found]:
     if path.stat().st_size > MOST_BYTES:
         yield NotRead(name, _TOO_LARGE)
         return
     data = path.read_bytes()
     if _may_be_chats(data[:_BEGINNING]):
         yield ImportFile(name, data, path)
+    else:
+        yield PassedOver(name, _why_none(data))
 
 
 def _sibling(path: Path) -> Path | None:
@@ -92,30 +100,53 @@ def _sibling(path: Path) -> Path | None:
     return found if found and found.is_file() else None
 
 
-def _of_folder(root: Path) -> Iterator[ImportFile | NotRead]:
+def _of_folder(root: Path) -> Iterator[Found]:
     count = 0
-    for folder, inner, names in os.walk(root):
+    closed: list[OSError] = []
+    for folder, inner, names in os.walk(root, onerror=closed.append):
         inner.sort()
         for name in sorted(names):
             count += 1
             if count > _MOST_FILES:
-                yield NotRead(root.name, f"It holds more than {_MOST_FILES:,} files.")
+                yield NotRead(root.name, f"It holds more than {_MOST_FILES:,} files.", partly=True)
                 return
             path = Path(folder) / name
+            within = path.relative_to(root).as_posix()
             try:
                 # A pipe would be waited on for ever.
-                if path.is_symlink() or not path.is_file():
-                    continue
-                with path.open("rb") as file:
-                    begin = file.read(_BEGINNING)
-                if not _may_be_chats(begin):
-                    continue
-                yield from _of_file(path, path.relative_to(root).as_posix())
+                if path.is_symlink():
+                    yield PassedOver(within, _LINK)
+                elif not path.is_file():
+                    yield PassedOver(within, _NO_FILE)
+                else:
+                    yield from _of_inner_file(path, within)
             except OSError as error:
-                yield NotRead(name, f"The system says: {error.strerror or error}.")
+                yield NotRead(within, f"The system says: {error.strerror or error}.")
+    for error in closed:
+        yield NotRead(str(error.filename), f"The system says: {error.strerror or error}.")
 
 
-def _of_archive(path: Path) -> Iterator[ImportFile | NotRead]:
+def _of_inner_file(path: Path, name: str) -> Iterator[Found]:
+    with path.open("rb") as file:
+        begin = file.read(_BEGINNING)
+    if _may_be_chats(begin):
+        yield from _of_file(path, name)
+    else:
+        yield PassedOver(name, _why_none(begin))
+
+
+def _why_none(begin: bytes) -> str:
+    """Say why a file that begins like this can hold no chats."""
+    if not begin:
+        return "It is empty."
+    if begin.startswith(b"PK"):
+        return "It is an archive; import it by itself."
+    if not begin.strip(b"\0"):
+        return "It is damaged: it begins with zeros."
+    return NO_CHATS
+
+
+def _of_archive(path: Path) -> Iterator[Found]:
     left = _MOST_OF_ARCHIVE
     try:
         archive = zipfile.ZipFile(path)
@@ -126,25 +157,27 @@ def _of_archive(path: Path) -> Iterator[ImportFile | NotRead]:
         for name, data in torn_members(path.read_bytes(), MOST_BYTES):
             if _may_be_chats(data[:_BEGINNING]):
                 yield ImportFile(name, data)
-        yield NotRead(path.name, _TORN)
+            else:
+                yield PassedOver(name, _why_none(data))
+        yield NotRead(path.name, _TORN, partly=True)
         return
     with archive:
-        for member in archive.infolist()[:_MOST_FILES]:
+        members = [it for it in archive.infolist() if not it.is_dir()]
+        for member in members[:_MOST_FILES]:
             found = _member(archive, member, min(left, MOST_BYTES))
             if isinstance(found, ImportFile):
                 left -= len(found.data)
-            if found is not None:
-                yield found
+            yield found
+        if len(members) > _MOST_FILES:
+            yield NotRead(path.name, f"It holds more than {_MOST_FILES:,} files.", partly=True)
 
 
-def _member(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int
-) -> ImportFile | NotRead | None:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> Found:
     try:
         with archive.open(member) as file:
             begin = file.read(_BEGINNING)
             if not _may_be_chats(begin):
-                return None
+                return PassedOver(member.filename, _why_none(begin))
             if member.file_size > most:
                 return NotRead(member.filename, _TOO_LARGE)
             data = _read(file, begin, most)
