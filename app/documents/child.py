@@ -38,6 +38,7 @@ from app.documents.sounds import read_sound, sound_format
 from app.documents.text import read_text
 from app.documents.workbook import XLSX_START, read_xlsx
 from engines.helper.child import Say, begin, begin_serving
+from engines.regular import open_regular, read_regular
 
 _BEGINNING: Final = 4096
 _OLD_OFFICE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -82,7 +83,7 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
     try:
         before = _state(path)
         kind = _read(path, name, limits, into)
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
         if _state(path) != before:
@@ -120,7 +121,7 @@ def _state(path: Path) -> tuple[int, int, int]:
 
 
 def _read(path: Path, name: str, limits: Limits, into: Collected) -> DocumentKind:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         beginning = file.read(_BEGINNING)
     if form := picture_format(beginning):
         into.media, into.width, into.height = read_picture(path, form, limits)
@@ -143,7 +144,7 @@ def _read(path: Path, name: str, limits: Limits, into: Collected) -> DocumentKin
         # Four bytes a character at most; markup takes more than the text in it.
         if path.stat().st_size > 4 * limits.characters:
             raise Unreadable(Fault.TOO_LONG)
-        data = path.read_bytes()
+        data = read_regular(path)
         if kind is DocumentKind.HTML:
             read_html(data, into)
         elif kind is DocumentKind.EMAIL:
@@ -162,7 +163,7 @@ _OF_PACKAGE: Final[dict[DocumentKind, Callable[[Package, Collected], None]]] = {
 
 def _kind(path: Path, name: str, most_unpacked: int) -> DocumentKind:
     """Tell a file's kind by how it begins, else by the ending of its name. Raises Unreadable."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         beginning = file.read(_BEGINNING)
         if beginning.startswith(_OLD_OFFICE):
             locked = _ENCRYPTED_OFFICE in beginning + file.read(1 << 20) + _end_of(path)
@@ -184,7 +185,7 @@ def _kind(path: Path, name: str, most_unpacked: int) -> DocumentKind:
 
 def _end_of(path: Path) -> bytes:
     """Return the last part of a file; the directory of old Office files stands anywhere."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(max(0, path.stat().st_size - (1 << 20)), os.SEEK_SET)
         return file.read()
 

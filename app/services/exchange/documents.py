@@ -21,6 +21,7 @@ from app.core.exchange.found import NotRead, PassedOver
 from app.core.exchange.recognise import MARKS
 from app.core.exchange.torn_zip import torn_members
 from app.store.ollama_chats import SIGN
+from engines.regular import open_regular, read_regular
 
 MOST_BYTES = 200_000_000
 """The largest document: it is held in memory, and so is what is read of it."""
@@ -72,7 +73,7 @@ def documents(path: Path) -> Iterator[Found]:
     if path.exists() and not path.is_file():
         yield NotRead(path.name, _NO_FILE)
         return
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         begin = file.read(_BEGINNING)
     if begin.startswith(b"PK"):
         yield from _of_archive(path)
@@ -86,7 +87,7 @@ def _of_file(path: Path, name: str) -> Iterator[Found]:
     if path.stat().st_size > MOST_BYTES:
         yield NotRead(name, _TOO_LARGE)
         return
-    data = path.read_bytes()
+    data = read_regular(path)
     if _may_be_chats(data[:_BEGINNING]):
         yield ImportFile(name, data, path)
     else:
@@ -127,7 +128,7 @@ def _of_folder(root: Path) -> Iterator[Found]:
 
 
 def _of_inner_file(path: Path, name: str) -> Iterator[Found]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         begin = file.read(_BEGINNING)
     if _may_be_chats(begin):
         yield from _of_file(path, name)
@@ -154,7 +155,7 @@ def _of_archive(path: Path) -> Iterator[Found]:
         if path.stat().st_size > MOST_BYTES:
             yield NotRead(path.name, _TOO_LARGE)
             return
-        for name, data in torn_members(path.read_bytes(), MOST_BYTES):
+        for name, data in torn_members(read_regular(path), MOST_BYTES):
             if _may_be_chats(data[:_BEGINNING]):
                 yield ImportFile(name, data)
             else:
@@ -213,7 +214,7 @@ def looks_like_chats(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             begin = file.read(_GUESSED_FROM)
     except OSError:
         return False

@@ -177,7 +177,7 @@ class TestBadFiles:
             raise PermissionError(13, "Permission denied")
 
         path = write_llama(tmp_path / "m.gguf")
-        monkeypatch.setattr(Path, "open", refuse)  # a mode of 0 does not stop an administrator
+        monkeypatch.setattr(os, "open", refuse)  # a mode of 0 does not stop an administrator
         with pytest.raises(ModelUnreadable, match="Permission denied"):
             read_header(path)
 
