@@ -123,7 +123,7 @@ def _found(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces 
     others = filter(None, map(pattern.fullmatch, names))
     there = {_number(it): it.string for it in others if _frame(it) == _frame(own)}
     number, by_letters = _number(own), own["number"].isalpha()
-    if by_letters and number and len(there) == 1:
+    if by_letters and len(there) == 1 and not own["number"].lower().startswith("a"):
         return None  # an ending such as .bk: no piece before it, and none behind it
     first = 0 if by_letters or 0 in there else 1
     last = max(there)

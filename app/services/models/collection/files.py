@@ -202,9 +202,7 @@ def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
     except FileNotFoundError as error:
         missing = Path(error.filename)
         scan.watch(missing)  # a link into a cache may be there before its blob
-        if missing == files[0]:
-            scan.notes.append(f"{missing} was skipped: it is a link to a file that is not there.")
-        else:
+        if missing != files[0]:
             gone = tuple(it.name for it in files if not it.exists())
             scan.notes.append(f"{files[0]} was skipped: {_beside(gone)}.")
         return
