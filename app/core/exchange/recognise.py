@@ -57,6 +57,12 @@ WHOLE_FILE = ("The file", "The end of the file")
 """Names for what could not be read and is no chat."""
 TORN = "The file ends too early; the part before that was read."
 TOO_LARGE = "Importing it would take too much memory."
+NO_CHATS = "It contains no chats that Hearth can read."
+NO_FILE = "It is neither a file nor a folder."
+LINK = "It is a link."
+EMPTY = "It is empty."
+ZEROS = "It is damaged: it begins with zeros."
+ARCHIVE = "It is an archive; import it by itself."
 DAMAGED = "It is damaged or incomplete, and has no complete chat."
 
 

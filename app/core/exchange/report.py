@@ -81,16 +81,19 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
         said.append(f"Already here: {_counted(report.here, 'chat')}.")
     for what, count in sorted(report.left_out.items()):
         said.append(f"Left out, because Hearth does not support it: {what} ({count:,}).")
-    groups = (("Read in part", report.partly_read), ("Not read", report.wholly_unread))
+    partly, unread = report.partly_read, report.wholly_unread
+    groups = ((f"Read in part: {len(partly):,}.", partly), (f"Not read: {len(unread):,}.", unread))
     for words, found in groups:
         if found:
-            said.append(f"{words}: {len(found):,}.")
+            said.append(words)
             said += [f"  {it.what}: {it.why}" for it in found[:MOST_TOLD]]
         if len(found) > MOST_TOLD:
             said.append(f"  and {len(found) - MOST_TOLD:,} more.")
     for why, names in report.passed_by_reason.items():
-        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-        said.append(f"Passed over: {', '.join(names[:MOST_NAMED])}{more}. {why}")
+        named = ", ".join(names[:MOST_NAMED])
+        if len(names) > MOST_NAMED:
+            named = f"{named} and {len(names) - MOST_NAMED:,} more"
+        said.append(f"Passed over: {named}. {why}")
     return said
 
 

@@ -18,7 +18,15 @@ from typing import IO
 
 from app.core.exchange import gpt4all
 from app.core.exchange.found import NotRead, PassedOver
-from app.core.exchange.recognise import MARKS
+from app.core.exchange.recognise import (
+    ARCHIVE,
+    EMPTY,
+    LINK,
+    MARKS,
+    NO_CHATS,
+    NO_FILE,
+    ZEROS,
+)
 from app.core.exchange.torn_zip import torn_members
 from app.store.ollama_chats import SIGN
 from engines.regular import open_regular, read_regular
@@ -38,9 +46,6 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFErr
 _PARTS_OF_DOCUMENTS = frozenset({"[Content_Types].xml", "META-INF/container.xml", "mimetype"})
 _DOCUMENTS = frozenset({".docx", ".xlsx", ".pptx", ".epub"})
 """Files that are archives of their own kind: what is in them, and how they are called."""
-NO_CHATS = "It contains no chats that Hearth can read."
-_NO_FILE = "It is neither a file nor a folder."
-_LINK = "It is a link."
 _TORN = "The archive breaks off; what is left of it was read."
 _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 
@@ -71,7 +76,7 @@ def documents(path: Path) -> Iterator[Found]:
         yield from _of_folder(path)
         return
     if path.exists() and not path.is_file():
-        yield NotRead(path.name, _NO_FILE)
+        yield NotRead(path.name, NO_FILE)
         return
     with open_regular(path) as file:
         begin = file.read(_BEGINNING)
@@ -116,9 +121,9 @@ def _of_folder(root: Path) -> Iterator[Found]:
             try:
                 # A pipe would be waited on for ever.
                 if path.is_symlink():
-                    yield PassedOver(within, _LINK)
+                    yield PassedOver(within, LINK)
                 elif not path.is_file():
-                    yield PassedOver(within, _NO_FILE)
+                    yield PassedOver(within, NO_FILE)
                 else:
                     yield from _of_inner_file(path, within)
             except OSError as error:
@@ -139,11 +144,11 @@ def _of_inner_file(path: Path, name: str) -> Iterator[Found]:
 def _why_none(begin: bytes) -> str:
     """Say why a file that begins like this can hold no chats."""
     if not begin:
-        return "It is empty."
+        return EMPTY
     if begin.startswith(b"PK"):
-        return "It is an archive; import it by itself."
+        return ARCHIVE
     if not begin.strip(b"\0"):
-        return "It is damaged: it begins with zeros."
+        return ZEROS
     return NO_CHATS
 
 

@@ -22,8 +22,8 @@ from app.core.exchange.found import (
     PassedOver,
     ReadyChat,
 )
-from app.core.exchange.recognise import WHOLE_FILE, chats_in, read_each, thread_in
-from app.services.exchange.documents import NO_CHATS, ImportFile, documents
+from app.core.exchange.recognise import NO_CHATS, WHOLE_FILE, chats_in, read_each, thread_in
+from app.services.exchange.documents import ImportFile, documents
 from app.store import ollama_chats
 from engines.cancel import CancelToken
 
@@ -39,10 +39,11 @@ _OF_CHATS = re.compile(
 )
 """Names that programs give to files of chats."""
 
-_BESIDE_CHATS = frozenset(
-    "user.json user_settings.json export_manifest.json message_feedback.json group_chats.json"
-    " shared_conversations.json model_comparisons.json shopping.json sora.json".split()
-)
+_BESIDE_CHATS = frozenset({
+    "user.json", "user_settings.json", "export_manifest.json", "message_feedback.json",
+    "group_chats.json", "shared_conversations.json", "model_comparisons.json", "shopping.json",
+    "sora.json",
+})  # fmt: skip
 """Files that ChatGPT exports beside its chats."""
 
 

@@ -164,7 +164,7 @@ def read_header(path: Path) -> GgufHeader:
     if missing:
         raise ModelDamaged(
             f"“{path.name}” is not complete.",
-            f"It is the first of {count} files, and {_beside(missing)}.",
+            f"It is the first of {count} files. Not beside it: {listed(missing)}.",
             f"Download {listed(missing)} into the same folder.",
         )
     for part in range(2, count + 1):
@@ -175,16 +175,14 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def _later_part(path: Path, number: int, count: int) -> NotAModel:
+    what, why = f"“{path.name}” is only a part of a model.", f"It is part {number} of {count}."
     missing = _missing_parts(path, count)
-    why = f"It is part {number} of {count}"
-    if missing:
-        do = f"Download {listed(missing)} into the same folder, then choose the first part."
-    else:
-        do = "Choose the first part; the others are found beside it."
+    if not missing:
+        return NotAModel(what, why, "Choose the first part; the others are found beside it.")
     return NotAModel(
-        f"“{path.name}” is only a part of a model.",
-        f"{why}, and {_beside(missing)}." if missing else f"{why}.",
-        do,
+        what,
+        f"{why} Not beside it: {listed(missing)}.",
+        f"Download {listed(missing)} into the same folder, then choose the first part.",
     )
 
 
@@ -196,10 +194,6 @@ def _missing_parts(path: Path, count: int) -> tuple[str, ...]:
 
 def _part(path: Path, number: int, count: int) -> Path:
     return path.with_name(_PART.sub(f"-{number:05}-of-{count:05}.gguf", path.name))
-
-
-def _beside(missing: tuple[str, ...]) -> str:
-    return f"{listed(missing)} {'is' if len(missing) == 1 else 'are'} not beside it"
 
 
 def require_loadable(path: Path, header: GgufHeader) -> None:

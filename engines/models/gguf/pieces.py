@@ -59,26 +59,30 @@ class Pieces:
         return len(self.there) + len(self.missing)
 
     @property
-    def _place(self) -> str:
-        least = "" if self.counted else "at least "
-        return f"It is piece {self.number} of {least}{self.count} of a file that was cut"
-
-    @property
     def why(self) -> str:
         """Say which piece it is, and which are missing."""
+        if self.missing and self.counted:
+            return (
+                f"It is piece {self.number} of {self.count} of a file that was cut."
+                f" Not beside it: {listed(self.missing)}."
+            )
         if self.missing:
-            verb = "is" if len(self.missing) == 1 else "are"
-            return f"{self._place}; {listed(self.missing)} {verb} not beside it."
+            return (
+                f"It is piece {self.number} of a file that was cut."
+                f" Not beside it: {listed(self.missing)}."
+            )
         if self.count == 1:
             return "It is a piece of a file that was cut, and no other piece is beside it."
-        return f"{self._place}."
+        return f"It is piece {self.number} of a file that was cut; {self.count} pieces are here."
 
     @property
     def advice(self) -> str:
         """Say how the pieces become the file."""
-        if self.missing or self.count == 1:
-            missing = listed(self.missing) if self.missing else "the other pieces"
+        if self.missing:
+            missing = listed(self.missing)
             return f"Download {missing} into the same folder, then join all pieces in their order."
+        if self.count == 1:
+            return "Download the other pieces into the same folder, then join them in their order."
         return f"Join the pieces, then add {self.whole}: {self.command}"
 
     @property
@@ -171,6 +175,4 @@ def _named(found: re.Match[str], number: int) -> str:
 
 def listed(names: tuple[str, ...]) -> str:
     """List names in a sentence: all of a few, the first of many."""
-    if len(names) > _MOST_NAMED:
-        return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return ", ".join((*names[:_MOST_NAMED], *(("…",) if len(names) > _MOST_NAMED else ())))

@@ -29,7 +29,7 @@ _TO_CODE = ("TypeVar", "Thread", "_known", "cast", "compile", "execute", "print"
 _UNSAID = (
     "app/__init__.py", "app/cli", "app/documents/email.py", "app/documents/html.py",
     "app/markdown", "app/reports.py", "app/ui",
-    "app/core/documents.py", "app/store/passages.py",
+    "app/core/documents.py", "app/core/search/common.py", "app/store/passages.py",
     "app/core/exchange/wording.py", "app/core/exchange/export.py",
     "app/core/network/connections.py", "app/core/models/recommend.py",
     "app/core/settings/fields.py", "app/core/search/snippets.py", "app/core/metrics",

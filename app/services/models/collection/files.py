@@ -176,7 +176,7 @@ def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
         pieces = None if is_complete_name(name) else pieces_of(folder / name, names)
         if pieces is not None and pieces.whole not in cut:
             cut.add(pieces.whole)
-            scan.notes.append(f"{folder / name} was skipped: {_lower(pieces.why)} {pieces.advice}")
+            scan.notes.append(f"{folder / name} was skipped. {pieces.why} {pieces.advice}")
     for name in filter(is_complete_name, names):
         path = folder / name
         part = PART.match(name)
@@ -185,15 +185,7 @@ def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
         elif int(part["number"]) == 1:
             yield from _group(part["stem"], parts_of(path), scan)
         elif (first := first_part(path)).name not in names:
-            scan.notes.append(f"{path} was skipped: {first.name} is not beside it.")
-
-
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
-
-
-def _beside(missing: tuple[str, ...]) -> str:
-    return f"{listed(missing)} {'is' if len(missing) == 1 else 'are'} not beside it"
+            scan.notes.append(f"{path} was skipped. Not beside it: {first.name}.")
 
 
 def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
@@ -204,7 +196,7 @@ def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
         scan.watch(missing)  # a link into a cache may be there before its blob
         if missing != files[0]:
             gone = tuple(it.name for it in files if not it.exists())
-            scan.notes.append(f"{files[0]} was skipped: {_beside(gone)}.")
+            scan.notes.append(f"{files[0]} was skipped. Not beside it: {listed(gone)}.")
         return
     except OSError as error:
         scan.notes.append(skipped(files[0], error))

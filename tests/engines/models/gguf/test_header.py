@@ -218,14 +218,18 @@ class TestBadFiles:
     @pytest.mark.parametrize(
         ("name", "beside", "said"),
         [
-            ("m.gguf.part1of2", (), "piece 1 of 2 of a file that was cut; m.gguf.part2of2 is"),
+            (
+                "m.gguf.part1of2",
+                (),
+                "piece 1 of 2 of a file that was cut. Not beside it: m.gguf.p",
+            ),
             ("m.gguf.part1of2", ("m.gguf.part2of2",), "m.gguf.part1of2 m.gguf.part2of2 > m.gguf"),
-            ("m.gguf.part2of3", ("m.gguf.part1of3",), "m.gguf.part3of3 is not beside it"),
+            ("m.gguf.part2of3", ("m.gguf.part1of3",), "Not beside it: m.gguf.part3of3."),
             ("m.gguf.aa", ("m.gguf.ab", "m.gguf.ac"), "m.gguf.aa m.gguf.ab m.gguf.ac > m.gguf"),
-            ("m.gguf.ab", (), "m.gguf.aa is not beside it"),
-            ("m.gguf.001", ("m.gguf.003",), "m.gguf.002 is not beside it"),
+            ("m.gguf.ab", (), "Not beside it: m.gguf.aa."),
+            ("m.gguf.001", ("m.gguf.003",), "Not beside it: m.gguf.002."),
             ("m.gguf-split-a", ("m.gguf-split-b",), "m.gguf-split-a m.gguf-split-b > m.gguf"),
-            ("m.gguf.part-00001-of-00002", (), "m.gguf.part-00002-of-00002 is not beside it"),
+            ("m.gguf.part-00001-of-00002", (), "Not beside it: m.gguf.part-00002-of-00002."),
             ("m.part1of2.gguf", ("m.part2of2.gguf",), "m.part1of2.gguf m.part2of2.gguf > m.gguf"),
             ("m.gguf.part10", ("m.gguf.part9",), "m.gguf.part1, m.gguf.part2,"),
         ],

@@ -126,14 +126,14 @@ def test_pieces_and_parts_that_lack_others_are_noted(tmp_path: Path) -> None:
     scan = scan_folder(tmp_path)
     assert scan.models == []
     said = {Path(note.split(" was skipped")[0]).name: note for note in scan.notes}
-    assert "a.gguf.part2of2 is not beside it" in said["a.gguf.part1of2"]
+    assert "Not beside it: a.gguf.part2of2." in said["a.gguf.part1of2"]
     join = said["b.gguf.part1of2"]
     assert "Join the pieces, then add b.gguf" in join
     assert join.index("b.gguf.part1of2", 40) < join.index("b.gguf.part2of2")
-    assert "c.gguf.ab is not beside it" in said["c.gguf.aa"]
-    assert "d.gguf.001 is not beside it" in said["d.gguf.002"]
-    assert "e-00001-of-00003.gguf is not beside it" in said["e-00002-of-00003.gguf"]
-    assert "f-00002-of-00003.gguf and f-00003-of-00003.gguf" in said["f-00001-of-00003.gguf"]
+    assert "Not beside it: c.gguf.ab." in said["c.gguf.aa"]
+    assert "Not beside it: d.gguf.001." in said["d.gguf.002"]
+    assert "Not beside it: e-00001-of-00003.gguf." in said["e-00002-of-00003.gguf"]
+    assert "f-00002-of-00003.gguf, f-00003-of-00003.gguf." in said["f-00001-of-00003.gguf"]
     assert not any("elete" in note for note in scan.notes)
 
 
@@ -182,7 +182,7 @@ def test_parts_are_one_model_and_never_listed_while_one_is_missing(tmp_path: Pat
     (tmp_path / "big-00002-of-00003.gguf").unlink()
     scan = scan_folder(tmp_path)
     assert scan.models == []
-    assert "big-00002-of-00003.gguf is not beside it" in scan.notes[0]
+    assert "Not beside it: big-00002-of-00003.gguf." in scan.notes[0]
 
 
 def test_links_in_a_circle_end(tmp_path: Path) -> None:
