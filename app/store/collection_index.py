@@ -36,7 +36,7 @@ from app.core.knowledge import (
 )
 from app.core.search.passage_words import asked_words, quoted_words, telling_words_in
 from app.store.index_file import IndexFile, IndexKind
-from app.store.passages import WORDS, Term, terms_of, weighed, with_names
+from app.store.passages import WORDS, QueryPart, terms_of, weighed, with_names
 from app.store.vectors import (
     HALVES,
     Code,
@@ -711,13 +711,13 @@ def _codes(
     return found
 
 
-def _counts(db: sqlite3.Connection, terms: Iterable[Term]) -> dict[Term, int]:
+def _counts(db: sqlite3.Connection, terms: Iterable[QueryPart]) -> dict[QueryPart, int]:
     """Count the passages that have each term, up to one more than are ranked."""
     counted = "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)"
     return {it: db.execute(counted, (it.match, _MATCHED + 1)).fetchone()[0] for it in terms}
 
 
-def _telling(counts: Mapping[Term, int]) -> str:
+def _telling(counts: Mapping[QueryPart, int]) -> str:
     """Write a query for the words that are in few enough passages; of all, where they are few.
 
     Every passage that has one of the words is ranked, which takes its time.

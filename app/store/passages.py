@@ -34,8 +34,8 @@ _LEAST: Final = 1e-6
 
 
 @dataclass(frozen=True)
-class Term:
-    """A part of a query, in the syntax of FTS5. counts: for so many words of the question."""
+class QueryPart:
+    """A part of a query, in the syntax of FTS5. counts: as so many words of the question."""
 
     match: str
     counts: float = 1
@@ -88,7 +88,7 @@ def with_names(db: sqlite3.Connection, table: str, words: Iterable[AskedWord]) -
 
 def weighed(
     rows: Iterable[Sequence[float]],
-    counts: Mapping[Term, int],
+    counts: Mapping[QueryPart, int],
     passages: int,
     named: Collection[int] = (),
 ) -> Ranking:
@@ -114,20 +114,20 @@ def weighed(
     ]
 
 
-def terms_of(words: Iterable[AskedWord]) -> list[Term]:
+def terms_of(words: Iterable[AskedWord]) -> list[QueryPart]:
     """Write a query of FTS5 for each of the words of a question, up to the most."""
     return [_term(word) for word in words][:_MOST_TERMS]
 
 
-def _term(word: AskedWord) -> Term:
+def _term(word: AskedWord) -> QueryPart:
     either = _either(word.forms)
     if word.paired:
-        return Term(f"{either} *" if word.begins else either, _OF_A_PAIR * len(word.forms))
+        return QueryPart(f"{either} *" if word.begins else either, _OF_A_PAIR * len(word.forms))
     first = word.forms[0]
     stem = first[-1][: max(_SHORTEST_STEM, len(first[-1]) - _ENDING)]
     if len(first) > 1 or len(stem) < _SHORTEST_STEM or any(it.isdigit() for it in stem):
-        return Term(either)
-    return Term(f'{either} OR "{stem}" *', 2)  # the word itself counts twice
+        return QueryPart(either)
+    return QueryPart(f'{either} OR "{stem}" *', 2)  # the word itself counts twice
 
 
 def _either(forms: Iterable[Sequence[str]]) -> str:

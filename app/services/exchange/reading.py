@@ -98,7 +98,10 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
             chats.append(it)
         else:
             left -= _OF_NOT_READ
-            (not_read if isinstance(it, NotRead) else passed_over).append(it)
+            if isinstance(it, NotRead):
+                not_read.append(it)
+            else:
+                passed_over.append(it)
         if left < 0:
             not_read.append(NotRead(path.name, _TOO_MUCH, partly=True))
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
@@ -84,7 +85,7 @@ def test_the_tips_of_a_tree_are_plain(ui: Ui) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_tips_stay_plain_when_the_look_changes(ui: Ui, theme: str) -> None:
+def test_tips_stay_plain_when_the_look_changes(ui: Ui, theme: Literal["light", "dark"]) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     Appearance(app).apply(Settings(theme=theme, zoom=150))
