@@ -36,7 +36,7 @@ from app.core.knowledge import (
 )
 from app.core.search.passage_words import asked_words, quoted_words, telling_words_in
 from app.store.index_file import IndexFile, IndexKind
-from app.store.passages import WORDS, QueryPart, terms_of, weighed, with_names
+from app.store.passages import WORDS, QueryPart, counts_of, weighed, with_names
 from app.store.vectors import (
     HALVES,
     Code,
@@ -546,11 +546,10 @@ class CollectionIndex:
 
     def _by_words(self, question: str) -> Ranking:
         words = asked_words(question)
-        terms = terms_of(words)
-        if not terms:
+        if not words:
             return []
         with self._file.read() as db:
-            counts = _counts(db, terms)
+            counts = counts_of(words, lambda it: _count(db, it))
             rows = db.execute(
                 "SELECT rowid, rank FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
                 (_telling(counts), _TOP),
@@ -711,10 +710,10 @@ def _codes(
     return found
 
 
-def _counts(db: sqlite3.Connection, terms: Iterable[QueryPart]) -> dict[QueryPart, int]:
-    """Count the passages that have each term, up to one more than are ranked."""
+def _count(db: sqlite3.Connection, match: str) -> int:
+    """Count the passages that match a query, up to one more than are ranked."""
     counted = "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)"
-    return {it: db.execute(counted, (it.match, _MATCHED + 1)).fetchone()[0] for it in terms}
+    return int(db.execute(counted, (match, _MATCHED + 1)).fetchone()[0])
 
 
 def _telling(counts: Mapping[QueryPart, int]) -> str:
@@ -722,7 +721,7 @@ def _telling(counts: Mapping[QueryPart, int]) -> str:
 
     Every passage that has one of the words is ranked, which takes its time.
     """
-    counted = sorted(((count, term.match) for term, count in counts.items()), key=lambda it: it[0])
+    counted = sorted(((count, part.match) for part, count in counts.items()), key=lambda it: it[0])
     chosen, left = [], _MATCHED
     for count, term in counted:
         left -= count

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
@@ -24,7 +24,7 @@ text: that is where it is kept."""
 _SHORTEST_STEM: Final = 4
 _ENDING: Final = 2
 """Characters that a word may end in otherwise: German and English inflect at the end."""
-_MOST_TERMS: Final = 64
+_MOST_PARTS: Final = 64
 _NAMED: Final = 10
 """Passages that may have a name: what is in more of them tells little."""
 _OF_A_PAIR: Final = 0.5
@@ -48,21 +48,20 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> Rank
     without their accents.
     """
     words = asked_words(question)
-    terms = terms_of(words)
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute(f"CREATE VIRTUAL TABLE passages USING {WORDS}")
         added = db.executemany(
             "INSERT INTO passages (rowid, words) VALUES (?, ?)",
             ((number, " ".join(words_in(passage.text))) for number, passage in enumerate(passages)),
         )
-        if not terms:
+        if not words:
             return []
+        counted = "SELECT count(*) FROM passages WHERE passages MATCH ?"
+        counts = counts_of(words, lambda it: int(db.execute(counted, (it,)).fetchone()[0]))
         rows = db.execute(
             "SELECT rowid, rank FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?",
-            (" OR ".join(it.match for it in terms), most),
+            (" OR ".join(it.match for it in counts), most),
         ).fetchall()
-        counted = "SELECT count(*) FROM passages WHERE passages MATCH ?"
-        counts = {term: db.execute(counted, (term.match,)).fetchone()[0] for term in terms}
         named = with_names(db, "passages", words)
     return weighed(rows, counts, added.rowcount, named)
 
@@ -78,7 +77,7 @@ def with_names(db: sqlite3.Connection, table: str, words: Iterable[AskedWord]) -
         words: The words of the question.
     """
     matching = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608  our own words
-    names = [f"({_either(it.forms)})" for it in words if it.names][:_MOST_TERMS]
+    names = [f"({_either(it.forms)})" for it in words if it.names][:_MOST_PARTS]
     there = [name for name in names if db.execute(f"{matching} LIMIT 1", (name,)).fetchone()]
     if not there:
         return frozenset()
@@ -94,19 +93,19 @@ def weighed(
 ) -> Ranking:
     """Give passages that were found by words their weights: how much they have of the question.
 
-    A passage with each term once weighs 1; one with half of the terms, by how rare they are, a
-    quarter. Terms that are nowhere count as well: the question is about them.
+    A passage with each part once weighs 1; one with half of them, by how rare they are, a
+    quarter. Parts that are nowhere count as well: the question is about them.
 
     Args:
         rows: Numbers and ranks of FTS5, the best first.
-        counts: How many passages have each term of the query.
+        counts: How many passages have each part of the query.
         passages: How many passages there are.
         named: Passages that have all names of the question; they weigh 1, since no vector knows a
             name.
     """
     whole = sum(
-        term.counts * max(math.log((passages - it + 0.5) / (it + 0.5)), _LEAST)
-        for term, it in counts.items()
+        part.counts * max(math.log((passages - it + 0.5) / (it + 0.5)), _LEAST)
+        for part, it in counts.items()
     )
     return [
         (int(number), 1.0 if number in named else min(1.0, -rank / max(whole, _LEAST)) ** 2)
@@ -114,12 +113,28 @@ def weighed(
     ]
 
 
-def terms_of(words: Iterable[AskedWord]) -> list[QueryPart]:
-    """Write a query of FTS5 for each of the words of a question, up to the most."""
-    return [_term(word) for word in words][:_MOST_TERMS]
+def counts_of(words: Iterable[AskedWord], count: Callable[[str], int]) -> dict[QueryPart, int]:
+    """Write a part of a query for each of a question's words, up to the most, and count it.
+
+    Args:
+        words: The words; single letters come behind their pairs.
+        count: Counts the passages that match a query.
+    """
+    counts: dict[QueryPart, int] = {}
+    found: set[str] = set()
+    for word in words:
+        if len(counts) == _MOST_PARTS:
+            break
+        if not found.isdisjoint(word.within):
+            continue
+        part = _part(word)
+        counts[part] = count(part.match)
+        if counts[part] and word.paired:
+            found.add(word.forms[0][0])
+    return counts
 
 
-def _term(word: AskedWord) -> QueryPart:
+def _part(word: AskedWord) -> QueryPart:
     either = _either(word.forms)
     if word.paired:
         return QueryPart(f"{either} *" if word.begins else either, _OF_A_PAIR * len(word.forms))

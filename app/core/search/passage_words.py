@@ -54,18 +54,28 @@ class AskedWord:
 
     forms: the ways in which it may be written, each as words that follow each other. paired: it is
     a pair of letters of a script without spaces, or one such letter. begins: the form is the
-    beginning of a word. names: it looks like a code or a name.
+    beginning of a word. names: it looks like a code or a name. within: the pairs that a letter is
+    part of; where one of them is found, the letter alone is not sought.
     """
 
     forms: tuple[tuple[str, ...], ...]
     paired: bool = False
     begins: bool = False
     names: bool = False
+    within: tuple[str, ...] = ()
 
     @property
     def common(self) -> bool:
-        """Whether it says nothing of what the question is about."""
-        return self.forms[0][0] in COMMON and len(self.forms[0]) == 1
+        """Whether it says nothing of what the question is about.
+
+        Two letters of Chinese that are both common words, such as 我的, say nothing.
+        """
+        first = self.forms[0][0]
+        if len(self.forms[0]) > 1:
+            return False
+        return first in COMMON or (
+            self.paired and all(it in COMMON and _HAN.match(it) for it in first)
+        )
 
 
 def words_in(text: str) -> list[str]:
@@ -206,6 +216,7 @@ def _asked_pairs(run: str) -> Iterator[AskedWord]:
         if _ALPHABETIC.match(pair) and len(following) == 2:
             forms = (*forms, (pair, following))
         yield AskedWord(forms, paired=True)
-    for letter in run:
+    for place, letter in enumerate(run):
         if _HAN.match(letter):
-            yield AskedWord(((letter,),), paired=True, begins=True)
+            within = tuple(it for it in pairs[max(0, place - 1) : place + 1] if len(it) == 2)
+            yield AskedWord(((letter,),), paired=True, begins=True, within=within)
