@@ -43,6 +43,8 @@ _CLOSE: Final = re.compile(r"[-\s./_\u2010-\u2015]?")
 """Signs that may stand within a code or not: QX-77, QX 77, QX77."""
 
 _MOST_PIECES: Final = 4
+_LONGEST: Final = 128
+"""Characters of a word of a question that is looked for as a whole."""
 
 _PART: Final = 4
 """Letters of a run by which a quote is sought; a letter tells as much as so many of an alphabet."""
@@ -154,8 +156,10 @@ def _is_name(word: str) -> bool:
 
 def _forms(word: str) -> Iterator[tuple[str, ...]]:
     """Yield the ways to write a word: as it is, then with and without spaces before numbers."""
-    parts = [it for it in word.split("_") if it]
+    parts = [it for it in word[:_LONGEST].split("_") if it]
     yield tuple(parts)
+    if len(word) > _LONGEST:
+        return  # data, such as base64, and no code
     pieces = [_PIECE.findall(part) for part in parts]
     borders = [len(it) - 1 for it in pieces]
     if not 0 < sum(borders) < _MOST_PIECES:

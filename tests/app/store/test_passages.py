@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from app.core.documents import passages
@@ -153,6 +155,17 @@ def test_what_many_passages_name_says_little() -> None:
     everything = list(passages(attached("a.pdf", *pages, *FILLERS).document, 1000))
     question = "Where does the X200 say how it is cleaned with vinegar?"
     assert all(weight < 0.5 for _, weight in find_passages(everything, question, 5))
+
+
+@pytest.mark.parametrize(
+    "question", ["a1" * 50_000, "_a1" * 50_000, "押金" * 50_000, "QX 77 " * 20_000, "กี่" * 50_000]
+)
+def test_an_endless_question_is_no_trap(question: str) -> None:
+    """Not a measurement: what grows with the square of a question would take hours here."""
+    everything = list(passages(attached("a.pdf", *PAGES, CHINESE, question).document, 1000))
+    began = time.process_time()
+    find_passages(everything, question, 5)
+    assert time.process_time() - began < 60
 
 
 def test_a_passage_ends_where_a_paragraph_does_and_loses_nothing() -> None:
