@@ -16,6 +16,7 @@ from app.presenters.window import WindowPresenters
 from app.ui.models.details.details_page import DetailsPage
 from app.ui.models.here.list_page import ListPage
 from app.ui.notify import Notifier
+from engines.models.gguf.pieces import is_named_like_a_model
 
 
 class HerePage(QStackedWidget):
@@ -110,4 +111,4 @@ class HerePage(QStackedWidget):
 def _models_in(data: QMimeData) -> list[Path]:
     """The GGUF files among what is dragged."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
-    return [path for path in paths if path.suffix.lower() == ".gguf"]
+    return [path for path in paths if is_named_like_a_model(path)]

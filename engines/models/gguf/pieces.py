@@ -112,6 +112,11 @@ def pieces_of(path: Path, beside: Iterable[str] | None = None) -> Pieces | None:
     return next(filter(None, (_found(it, path.name, names) for it in _NAMES)), None)
 
 
+def is_named_like_a_model(path: Path) -> bool:
+    """Tell whether a file is named like a model, or like a piece of one, which is refused later."""
+    return path.suffix.lower() == ".gguf" or pieces_of(path, ()) is not None
+
+
 def refused_piece(path: Path) -> NotAModel | None:
     """Return the error for a piece of a file; None for any other file."""
     pieces = pieces_of(path)
