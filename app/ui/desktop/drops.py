@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
+from app.presenters.models import is_model_file
 from app.ui.chat.composer.message_edit import files_in
-from engines.models.gguf.pieces import is_named_like_a_model
 
 
 class Drops(QObject):
@@ -42,7 +42,7 @@ class Drops(QObject):
 
     def take_files(self, paths: Sequence[Path]) -> None:
         """Take files as if they were dropped."""
-        models = [path for path in paths if is_named_like_a_model(path)]
+        models = [path for path in paths if is_model_file(path)]
         if models:
             self.models.emit(models)
         files = [it for it in paths if it not in models and not self._take_chats(it)]

@@ -10,13 +10,12 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEve
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.core.models.entry import ModelEntry
-from app.presenters.models import Models
+from app.presenters.models import Models, is_model_file
 from app.presenters.overview import ModelOverview
 from app.presenters.window import WindowPresenters
 from app.ui.models.details.details_page import DetailsPage
 from app.ui.models.here.list_page import ListPage
 from app.ui.notify import Notifier
-from engines.models.gguf.pieces import is_named_like_a_model
 
 
 class HerePage(QStackedWidget):
@@ -111,4 +110,4 @@ class HerePage(QStackedWidget):
 def _models_in(data: QMimeData) -> list[Path]:
     """The GGUF files among what is dragged."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
-    return [path for path in paths if is_named_like_a_model(path)]
+    return [path for path in paths if is_model_file(path)]
