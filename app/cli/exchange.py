@@ -11,6 +11,7 @@ from app.cli.command import Command
 from app.cli.output import Output
 from app.core.errors import ChatNotFound, ExportFailed, NothingImported
 from app.core.exchange.export import ExportOptions
+from app.core.exchange.recognise import WHOLE_FILE
 from app.core.exchange.report import reports, told
 from app.core.home import from_home
 from app.services.exchange.reading import read_files
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 
-_REASONS = 3
+_REASONS = 20
 """The number of unreadable things that an error names."""
 
 
@@ -80,7 +81,7 @@ def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _nothing(files: Sequence[FileFound]) -> NothingImported:
-    reasons = [f"{it.what}: {it.why}" for file in files for it in file.not_read]
+    reasons = [f"{_named(file, it.what)}: {it.why}" for file in files for it in file.not_read]
     more = len(reasons) - _REASONS
     told = " ".join(reasons[:_REASONS])
     return NothingImported(
@@ -88,6 +89,12 @@ def _nothing(files: Sequence[FileFound]) -> NothingImported:
         f"{told} And {more:,} more like that." if more > 0 else told or "Nothing was named.",
         "Name a file that another program has exported, a folder of such files, or an archive.",
     )
+
+
+def _named(file: FileFound, what: str) -> str:
+    """Name a part of a file so that it is told from those of other files."""
+    name = file.path.name
+    return name if what in (name, *WHOLE_FILE) else f"{name}, {what}"
 
 
 def print_pdf(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:

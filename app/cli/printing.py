@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,13 @@ from app.core.chats.answers import AnswerEvent, Compaction, Ended, Grounded, Rea
 from app.core.chats.conversation import Failure
 from app.core.chats.thinking import why_fixed
 from app.core.citations import Citation, CitationCheck
-from app.core.documents import AttachedFile, Document, PromptSource, location_words
+from app.core.documents import (
+    AttachedFile,
+    Document,
+    FileShare,
+    PromptSource,
+    location_words,
+)
 from app.core.knowledge import CollectionState
 from app.core.models.entry import ModelEntry
 from app.core.settings.fields import Settings
@@ -35,7 +41,10 @@ class AnswerFailed(UserError):
 
 @dataclass
 class _Heard:
-    """The parts of an answer that have come so far. think: as of `print_answer`."""
+    """The parts of an answer that have come so far.
+
+    think: as of `print_answer`. notes: sentences about its prompt.
+    """
 
     think: str | None = None
     text: list[str] = field(default_factory=list)
@@ -47,6 +56,7 @@ class _Heard:
     citations: tuple[Citation, ...] = ()
     files: Sequence[AttachedFile] = ()
     collections: Sequence[CollectionState] = ()
+    notes: list[str] = field(default_factory=list)
 
     def take(self, event: AnswerEvent, out: Output) -> None:
         match event:
@@ -64,32 +74,44 @@ class _Heard:
             case Ready(_, loaded):
                 self.ready = event
                 self._begin(loaded, out)
-            case Grounded(sources):
+            case Grounded(sources, shares):
                 self.sources = sources
-                _tell_prompt(event, out)
+                self._tell(filter(None, map(_told_of, shares)), out)
             case Compaction():
-                _tell_prompt(event, out)
+                self._tell(_making_room(event), out)
             case Done():
                 self.done = event
             case Ended(message) if message.failure is not None:
                 self.failure = AnswerFailed(message.failure)
+
+    def _tell(self, notes: Iterable[str], out: Output) -> None:
+        for note in notes:
+            self.notes.append(note)
+            out.note(note)
 
     def _begin(self, loaded: LoadedModel, out: Output) -> None:
         if self.think is not None and loaded.thinking != "switch":
             out.note(why_fixed(loaded.thinking))
 
 
-def _tell_prompt(event: Compaction | Grounded, out: Output) -> None:
-    """Say what stands in the prompt otherwise than one would think."""
+def _making_room(event: Compaction) -> Iterator[str]:
+    """Yield a sentence for what is done to make room in the context."""
     match event:
         case Compaction("begun", count):
-            out.note(f"Summing up the oldest {count} messages, to make room.")
+            yield f"Summing up the oldest {count} messages, to make room."
         case Compaction("failed", why=why):
-            out.note(f"The oldest messages could not be summed up. {why}")
-        case Grounded(shares=shares):
-            for share in shares:
-                if not share.complete:
-                    out.note(f"{share.name}: {share} are in.")
+            yield f"The oldest messages could not be summed up. {why}"
+
+
+def _told_of(share: FileShare) -> str:
+    """Say how much of a file stands in the prompt; "" if that is all of it."""
+    if share.unmatched:
+        return f"{share.name}: nothing in it matches the question, so only its beginning is in."
+    if share.complete:
+        return ""
+    if share.nothing and not share.unseen:
+        return f"{share.name}: nothing of it is in, as nothing in it matches the question."
+    return f"{share.name}: {share} are in."
 
 
 def loading(app: App, out: Output) -> Progress:
@@ -212,7 +234,7 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
         "usage": asdict(done.usage),
         "timing": asdict(done.timing),
         "seed": done.seed,
-        "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes))),
+        "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes, *heard.notes))),
         **_of_files(heard),
     }
 

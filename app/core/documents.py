@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import bisect
 import re
+import unicodedata
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from app.core.search.folding import UNSPACED
 
 if TYPE_CHECKING:
     from engines.types import MediaKind, Medium
@@ -23,13 +26,37 @@ BETWEEN: Final = "\n\n"
 """What stands between two sections in the text of a document."""
 
 PASSAGE: Final = 1000
-"""Characters of a passage, at most; about 250 tokens, a paragraph or two."""
+"""The length of a passage, at most, as `_length` counts it; about 250 tokens, a paragraph or
+two."""
 
 _HALVED: Final = 500
-"""Characters of a passage, at most, that is told by one vector as well as by two."""
+"""The length of a passage, at most, that is told by one vector as well as by two."""
 
 _PLACE_IN: Final = re.compile(r", [a-z]+ (\d{1,7})$")
-_SPACE: Final = re.compile(r"\s")
+
+_DENSE: Final = re.compile(f"[{UNSPACED}\uac00-\ud7a3]")
+"""Letters that count twice: a token has two to three characters where words have no spaces, and
+four or five elsewhere."""
+
+_STOPS: Final = "\u3002\uff01\uff1f\uff61\u104b\u17d4\u0964"
+"""Ends of sentences that need no space behind them: of Chinese and Japanese, Burmese, Khmer,
+Hindi."""
+
+_COMMAS: Final = "\u3001\uff0c\uff1b\uff1a"
+"""The commas, semicolon and colon of Chinese and Japanese."""
+
+_CLOSING: Final = "\u300d\u300f\u201d\u2019\uff09)"
+
+_ENDS: Final = (
+    re.compile(r"\n\n"),
+    re.compile(rf"(?<![{UNSPACED}{_COMMAS}])\n"),
+    re.compile(rf"\. |[{_STOPS}]+[{_CLOSING}]*|[\u061f\u06d4] "),
+    re.compile(rf"[ \n\u200b\u3000{_COMMAS}]"),
+)
+"""Where a passage may end, the best first: a paragraph, a line, a sentence, a word or a part of a
+sentence. In scripts without spaces a line ends anywhere in a word."""
+
+_WORD_END: Final = re.compile(rf"[\s\u200b{_STOPS}{_COMMAS}]")
 
 
 class DocumentKind(StrEnum):
@@ -252,7 +279,7 @@ def passages(document: Document, length: int) -> Iterator[Passage]:
     """Divide a document into passages of about `length` characters, none across two places.
 
     A passage ends where a paragraph does, else a line, a sentence or a word, if that leaves it more
-    than half as long as it may be.
+    than half as long as it may be. It has half as many characters of scripts without spaces.
     """
     for section in document.sections:
         text, start = section.text, 0
@@ -264,14 +291,41 @@ def passages(document: Document, length: int) -> Iterator[Passage]:
 
 
 def _end(text: str, start: int, length: int) -> int:
-    most = start + length
+    most = _reach(text, start, length)
     if most >= len(text):
         return len(text)
-    for mark in ("\n\n", "\n", ". ", " "):
-        found = text.rfind(mark, start + length // 2, most)
-        if found >= 0:
-            return found + len(mark)
+    return _last_end(text, start + (most - start) // 2, most) or _whole_letters(text, start, most)
+
+
+def _reach(text: str, start: int, length: int) -> int:
+    """Return where a passage of a length ends, at the latest."""
+    most = start + length
+    for letter in _DENSE.finditer(text, start, most):
+        most -= 1
+        if letter.end() >= most:
+            return letter.end()
     return most
+
+
+def _length(text: str) -> int:
+    """Return the length of a text; letters of scripts without spaces count twice."""
+    return len(text) if text.isascii() else len(text) + len(_DENSE.findall(text))
+
+
+def _last_end(text: str, start: int, most: int) -> int | None:
+    """Return the end of the last paragraph between two places, or of another part; None of none."""
+    for ends in _ENDS:
+        found = [it.end() for it in ends.finditer(text, start, most)]
+        if found:
+            return found[-1]
+    return None
+
+
+def _whole_letters(text: str, start: int, end: int) -> int:
+    """Return the last place up to `end` at which no accent or vowel is cut off its letter."""
+    while end > start + 1 and unicodedata.category(text[end])[0] == "M":
+        end -= 1
+    return end
 
 
 def halves(passage: str) -> tuple[str, str]:
@@ -279,10 +333,11 @@ def halves(passage: str) -> tuple[str, str]:
 
     Each half gets a vector: that of a text in which several things are said is near none of them.
     """
-    space = _SPACE.search(passage, len(passage) // 2)
-    middle = space.end() if space is not None else len(passage) // 2
+    middle = len(passage) // 2
+    found = _WORD_END.search(passage, middle, middle + len(passage) // 4)
+    middle = found.end() if found is not None else _whole_letters(passage, 0, middle)
     parts = passage[:middle], passage[middle:]
-    if len(passage) <= _HALVED or not all(map(str.strip, parts)):
+    if _length(passage) <= _HALVED or not all(map(str.strip, parts)):
         return passage, passage
     return parts
 
@@ -341,7 +396,8 @@ class AttachedFile:
 class FileShare:
     """How much of a file stands in a prompt: so many of its places, of all; whole is all its text.
 
-    unseen: its scanned pages that are left out, where `places` does not say so.
+    unseen: its scanned pages that are left out, where `places` does not say so. unmatched: nothing
+    in the file suits the question, so its beginning is in.
     """
 
     name: str
@@ -350,6 +406,7 @@ class FileShare:
     of: int
     whole: bool = False
     unseen: int = 0
+    unmatched: bool = False
 
     @property
     def complete(self) -> bool:
@@ -388,6 +445,7 @@ class PromptSource:
 
     document: the hash of a file. place: the number of its place there, 0 for the whole document;
     start, end: characters of the text at that place. A page of a scan is a picture with a place.
+    unmatched: of the beginning of a file in which nothing suits the question.
     """
 
     origin: Origin
@@ -396,6 +454,7 @@ class PromptSource:
     place: int = 0
     start: int = 0
     end: int = 0
+    unmatched: bool = False
 
 
 @dataclass(frozen=True)
@@ -528,7 +587,8 @@ def _file_parts(
                     yield _told(name, section.place, section.text)
             continue
         share = share_of(AttachedFile(name, document), chosen)
-        yield PromptPart("app", f"Of {name}, {share} are here.")
+        why = " Nothing in it matches the question: this is its beginning." * share.unmatched
+        yield PromptPart("app", f"Of {name}, {share} are here.{why}")
         for it in chosen:
             if not 0 < it.place <= len(document.sections):
                 continue  # an imported chat may say anything
@@ -546,7 +606,8 @@ def share_of(file: AttachedFile, sources: Iterable[PromptSource]) -> FileShare:
     of = len(document.sections)
     unseen = _unseen(len(document.scanned), of, len(shown))
     places = of if whole else len({it.place for it in mine})
-    return FileShare(file.name, kind, places, of, whole, unseen)
+    unmatched = any(it.unmatched for it in mine)
+    return FileShare(file.name, kind, places, of, whole, unseen, unmatched)
 
 
 def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
@@ -556,7 +617,8 @@ def share_told(file: Attachment, sources: Iterable[PromptSource]) -> FileShare:
     told = file.places if whole else len({it.place for it in mine})
     shown = len({it.place for it in mine if it.origin in SHOWN})
     unseen = _unseen(file.scanned, file.places, shown)
-    return FileShare(file.name, file.kind.location, told, file.places, whole, unseen)
+    unmatched = any(it.unmatched for it in mine)
+    return FileShare(file.name, file.kind.location, told, file.places, whole, unseen, unmatched)
 
 
 def _unseen(scanned: int, places: int, shown: int) -> int:
@@ -625,6 +687,7 @@ def source_from(values: Mapping[str, Any]) -> PromptSource:
         int(values["place"]),
         int(values["start"]),
         int(values["end"]),
+        bool(values.get("unmatched")),
     )
 
 

@@ -35,6 +35,7 @@ from app.documents.text import read_text
 from app.documents.word import DOCX_START, read_docx, read_scanned_docx
 from app.documents.workbook import XLSX_START, read_xlsx
 from engines.helper.child import Say, begin, begin_serving
+from engines.regular import open_regular
 
 _BEGINNING: Final = 4096
 _OLD_OFFICE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -90,7 +91,7 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
     try:
         before = _state(path)
         kind = _read(path, name, limits, into)
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
         if _state(path) != before:
@@ -205,7 +206,7 @@ _MOST_DEEP: Final = 3
 
 
 def _opened(source: Path | bytes) -> BinaryIO:
-    return source.open("rb") if isinstance(source, Path) else io.BytesIO(source)
+    return open_regular(source) if isinstance(source, Path) else io.BytesIO(source)
 
 
 _OF_PACKAGE: Final[dict[DocumentKind, Callable[[Package, Collected], None]]] = {

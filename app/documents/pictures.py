@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.documents.faults import Fault, Unreadable
 from app.documents.limits import Limits
+from engines.regular import open_regular
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -72,7 +73,7 @@ def read_picture(path: Path, kind: str, limits: Limits) -> tuple[bytes, int, int
 
     Of one that moves, the first frame. Raises Unreadable.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return picture_of(file, kind, limits)
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from app.documents.faults import Fault, Unreadable
 from app.documents.limits import Limits
+from engines.regular import read_regular
 
 _OF_OTHERS: Final = (b"OggS", b"FORM", b"#!AMR", b".snd", b"MThd", b"caff", b"wvpk", b"MAC ")
 """Of Ogg, AIFF, AMR, Sun, MIDI, Apple's Core Audio, WavPack and Monkey's Audio."""
@@ -47,7 +48,7 @@ def read_sound(path: Path, form: str, limits: Limits) -> tuple[bytes, float]:
     # A cover may take as much as the sound itself.
     if path.stat().st_size > 2 * limits.sound_bytes:
         raise Unreadable(Fault.LASTS)
-    data = path.read_bytes()
+    data = read_regular(path)
     try:
         bare, seconds = {"wav": _wav, "mp3": _mp3, "flac": _flac}[form](data)
     except IndexError as error:

@@ -25,6 +25,7 @@ from app.hub.transfer import Checking, Retrying, Step, Terms, transfer
 from app.net import Gate, endpoint
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.regular import open_regular
 
 
 def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:
@@ -175,7 +176,7 @@ class Fetcher:
         done = 0
         checksum = self._checksum(item)
         read = hasher(checksum, item.file.size)
-        with found.open("rb") as file:
+        with open_regular(found) as file:
             while piece := file.read(_READ_BYTES):
                 if cancel.cancelled:
                     raise Cancelled

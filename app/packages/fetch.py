@@ -18,6 +18,7 @@ from app.packages.lookup import Lookup, local
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.private import make_private_folder, replace_file
+from engines.regular import open_regular
 from engines.vllm.provision.lock import LockedFile
 
 _READ_BYTES = 1 << 20
@@ -131,7 +132,7 @@ def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
     if not place.exists():
         return False
     read = hasher(file.sha256, 0)
-    with place.open("rb") as opened:
+    with open_regular(place) as opened:
         while piece := opened.read(_READ_BYTES):
             if cancel.cancelled:
                 raise Cancelled
@@ -142,7 +143,10 @@ def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
 def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: CancelToken) -> None:
     """Copy a file from a folder of this computer. Raises Cancelled, WrongBytes, OSError."""
     remove_part(part)
-    with PartFile(part, path.stat().st_size, file.sha256) as copied, path.open("rb") as source:
+    with (
+        PartFile(part, path.stat().st_size, file.sha256) as copied,
+        open_regular(path) as source,
+    ):
         while piece := source.read(_READ_BYTES):
             if cancel.cancelled:
                 raise Cancelled

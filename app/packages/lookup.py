@@ -20,6 +20,7 @@ from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import Cancelled
 from engines.redaction import remember_address
+from engines.regular import read_regular_text
 from engines.vllm.provision.lock import LockedFile
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _listed(place: Path) -> list[Link]:
     """List the files of a folder, or those that a page in it or at it names."""
     page = place / "index.html" if place.is_dir() else place
     if page.is_file():
-        text = page.read_text(encoding="utf-8", errors="replace")
+        text = read_regular_text(page, encoding="utf-8", errors="replace")
         return links_of(text, "text/html", page.absolute().as_uri())
     if not place.is_dir():
         return []

@@ -17,6 +17,7 @@ from app.services.models.mtp_advice import mtp_of_files
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 from engines.models.format import Advise
+from engines.models.gguf.pieces import is_named_like_a_model
 
 COPYING = "copying"
 LISTING = "listing"
@@ -26,6 +27,11 @@ _Taken = tuple[ModelEntry, list[str] | None]
 
 _Listing = tuple[list[ModelEntry], list[ModelEntry]]
 """Models, and drafters that were added."""
+
+
+def is_model_file(path: Path) -> bool:
+    """Tell whether a file that the user brings is a model by its name, or a piece of one."""
+    return is_named_like_a_model(path)
 
 
 @dataclass(frozen=True)

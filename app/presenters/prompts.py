@@ -14,6 +14,7 @@ from app.core.ids import new_id
 from app.presenters.tasks import STORE, Failed, Tasks
 from app.store.folder import write_whole
 from app.store.prompts import PromptStore
+from engines.regular import read_regular_text
 
 
 class Prompts(QObject):
@@ -95,7 +96,7 @@ def _read(path: Path) -> list[tuple[str, str]]:
                 "It is too large for a file of prompts.",
                 "Choose a file that was exported from the prompt library.",
             )
-        return from_json(path.read_text(encoding="utf-8-sig"))
+        return from_json(read_regular_text(path, encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise PromptsNotRead(
             f"{path.name} could not be read.",

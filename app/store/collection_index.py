@@ -35,8 +35,9 @@ from app.core.knowledge import (
     Ranking,
     fused,
 )
+from app.core.search.passage_words import asked_words, quoted_words, telling_words_in
 from app.store.index_file import IndexFile, IndexKind
-from app.store.passages import WORDS, telling_words, terms_of, weighed, with_names
+from app.store.passages import WORDS, QueryPart, counts_of, weighed, with_names
 from app.store.vectors import (
     HALVES,
     Code,
@@ -427,7 +428,7 @@ class CollectionIndex:
 
         They have at least half of its longest words: one may be divided at the end of a line.
         """
-        asked = sorted(set(telling_words(quote).split()), key=lambda it: (-len(it), it))
+        asked = quoted_words(quote)
         counted: Counter[int] = Counter()
         with self._file.read() as db:
             for word in asked[:_QUOTED]:
@@ -564,17 +565,17 @@ class CollectionIndex:
         return found
 
     def _by_words(self, question: str) -> Ranking:
-        terms = terms_of(question)
-        if not terms:
+        words = asked_words(question)
+        if not words:
             return []
         with self._file.read() as db:
-            counts = _counts(db, terms)
+            counts = counts_of(words, lambda it: _count(db, it))
             rows = db.execute(
                 "SELECT rowid, rank FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
                 (_telling(counts), _TOP),
             ).fetchall()
             (count,) = db.execute("SELECT coalesce(sum(count), 0) FROM texts").fetchone()
-            named = with_names(db, "word_index", question)
+            named = with_names(db, "word_index", words)
         return weighed(rows, counts, count, named)
 
     def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> Ranking:
@@ -650,7 +651,7 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
     )
     db.executemany(
         "INSERT INTO word_index (rowid, words) VALUES (?, ?)",
-        [(number, telling_words(it.text)) for number, it in parts],
+        [(number, " ".join(telling_words_in(it.text))) for number, it in parts],
     )
     done = db.execute(
         "INSERT INTO texts (sha256, size, places, scanned, reading, unread, characters, first,"
@@ -700,7 +701,7 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
         db.executemany(
             "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)",
             [
-                (number, telling_words(it.text))
+                (number, " ".join(telling_words_in(it.text)))
                 for number, it in enumerate(parts, start=row["first"])
             ],
         )
@@ -731,18 +732,18 @@ def _codes(
     return found
 
 
-def _counts(db: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
-    """Count the passages that have each term, up to one more than are ranked."""
+def _count(db: sqlite3.Connection, match: str) -> int:
+    """Count the passages that match a query, up to one more than are ranked."""
     counted = "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)"
-    return {it: db.execute(counted, (it, _MATCHED + 1)).fetchone()[0] for it in terms}
+    return int(db.execute(counted, (match, _MATCHED + 1)).fetchone()[0])
 
 
-def _telling(counts: Mapping[str, int]) -> str:
+def _telling(counts: Mapping[QueryPart, int]) -> str:
     """Write a query for the words that are in few enough passages; of all, where they are few.
 
     Every passage that has one of the words is ranked, which takes its time.
     """
-    counted = sorted(((count, term) for term, count in counts.items()), key=lambda it: it[0])
+    counted = sorted(((count, part.match) for part, count in counts.items()), key=lambda it: it[0])
     chosen, left = [], _MATCHED
     for count, term in counted:
         left -= count

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.store.db import Database
 from engines.private import make_private_folder, replacing
+from engines.regular import open_regular
 
 if TYPE_CHECKING:
     from app.core.citations import CopyState
@@ -141,7 +142,7 @@ class FileCopies:
         from hashlib import file_digest
 
         make_private_folder(self._folder)
-        with replacing(target) as unfinished, path.open("rb") as source:
+        with replacing(target) as unfinished, open_regular(path) as source:
             with unfinished.open("wb") as copy:
                 shutil.copyfileobj(source, copy, _PIECE)
             with unfinished.open("rb") as copy:
@@ -168,7 +169,7 @@ class FileCopies:
             if self._same.get(path) != known:
                 from hashlib import file_digest
 
-                with path.open("rb") as copy:
+                with open_regular(path) as copy:
                     if file_digest(copy, "sha256").hexdigest() != sha256:
                         return "changed"
                 self._same[path] = known

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.exchange import wording
-from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole
+from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, damaged
 from app.core.exchange.json_values import as_text, as_time
 
 SOURCE = "Ollama"
@@ -73,7 +73,9 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
     for chat in db.execute("SELECT * FROM chats").fetchall():
         rows = db.execute("SELECT * FROM messages WHERE chat_id = ? ORDER BY id", (chat["id"],))
         messages: list[FoundMessage] = []
+        broken = 0
         for row in rows:
+            broken += row["role"] is None or row["content"] is None
             parent = messages[-1].id if messages else None
             names = pictures.get(row["id"], [])
             messages.append(_message(dict(row), parent, names))
@@ -85,7 +87,12 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
             created=as_time(head.get("created_at")),
             updated=None,
             messages=tuple(messages),
+            damage=damaged(broken),
         )
+    lost = "SELECT count(*) FROM messages WHERE chat_id NOT IN (SELECT id FROM chats)"
+    (count,) = db.execute(lost).fetchone()
+    if count:
+        raise Broken(f"{count:,} of its messages belong to no chat.")
 
 
 def _pictures(db: sqlite3.Connection) -> dict[int, list[str]]:

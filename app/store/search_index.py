@@ -12,7 +12,7 @@ from app.store.db import MEMORY, Database
 from app.store.index_file import IndexFile, IndexKind
 from app.store.search_terms import TABLES, drop_terms, note_terms
 
-LAYOUT = 2
+LAYOUT = 3
 """Counts up when the tables, or the words that go into them, are made in another way."""
 
 _WORDS = "USING fts5(words, parts, tokenize='ascii', prefix='2 3', columnsize=0)"

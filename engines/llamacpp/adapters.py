@@ -15,6 +15,7 @@ from typing import Any, Final
 from engines.errors import AdapterUnknown
 from engines.llamacpp.native import Native
 from engines.models.gguf.reader import BadGguf, read_value
+from engines.regular import open_regular
 from engines.types import Adapter
 
 _TYPE: Final = "general.type"
@@ -89,7 +90,7 @@ def _require_fitting(api: Any, model: Any, adapter: Adapter) -> None:
 
 
 def _text(path: Path, key: str) -> str:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         value = read_value(file, path.stat().st_size, key)
     return value if isinstance(value, str) else ""
 

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from engines.regular import open_regular
+
 _SAMPLE: Final = 64 << 10
 _SAMPLES: Final = 16
 
@@ -20,7 +22,7 @@ def file_identity(path: Path) -> str:
     from hashlib import blake2b
 
     digest = blake2b(digest_size=16)
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         status = os.fstat(file.fileno())
         last = max(0, status.st_size - _SAMPLE)
         for number in range(_SAMPLES):

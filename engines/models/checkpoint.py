@@ -44,6 +44,7 @@ from engines.models.format import (
     ModelFacts,
     ModelFormat,
 )
+from engines.regular import open_regular, read_regular_text
 from engines.types import EngineName, MtpKind
 
 _BODY: Final = r"^(?:model\.|language_model\.|model\.language_model\.|language_model\.model\.)?"
@@ -250,7 +251,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint. Raises ModelNotFound, ModelUnreadable, NotAModel or ModelDamaged."""
     try:
         files = tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = json.loads(read_regular_text(folder / "config.json"))
         if not isinstance(config, dict):
             raise _damaged(folder, "Its config.json contains no settings.")
         tensors = {name: it for file in files for name, it in tensors_in(file).items()}
@@ -373,7 +374,7 @@ def _vocabulary_of(folder: Path) -> int | None:
 @lru_cache(maxsize=16)
 def _hashed(file: Path, _changed: int) -> int:
     """Read the tokens once: they are some 100,000."""
-    tokens = json.loads(file.read_text(encoding="utf-8"))["model"]["vocab"]
+    tokens = json.loads(read_regular_text(file))["model"]["vocab"]
     if isinstance(tokens, list):
         return hash(tuple(it[0] for it in tokens))
     return hash(frozenset(tokens.items()))
@@ -390,7 +391,7 @@ def missing_in(index: Any, files: tuple[Path, ...]) -> str:
 
 def _index(folder: Path) -> Any:
     try:
-        return json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        return json.loads(read_regular_text(folder / INDEX))
     except (OSError, ValueError, RecursionError):
         return None  # one file needs none
 
@@ -401,7 +402,7 @@ def _damaged(folder: Path, why: str) -> ModelDamaged:
 
 def tensors_in(file: Path) -> dict[str, Any]:
     """Read names with types and shapes. Raises OSError, or ValueError for no such file."""
-    with file.open("rb") as reading:
+    with open_regular(file) as reading:
         length = int.from_bytes(reading.read(8), "little")
         if not 1 < length <= min(_MOST_HEADER, file.stat().st_size):
             raise ValueError(f"{file.name} is cut off")
@@ -479,11 +480,11 @@ def _name(folder: Path) -> str:
 def read_chat_template(folder: Path) -> str | None:
     """Read the chat template; None where there is none, or none that can be read."""
     try:
-        return (folder / "chat_template.jinja").read_text(encoding="utf-8")
+        return read_regular_text(folder / "chat_template.jinja")
     except (OSError, ValueError):
         pass  # older checkpoints have it in the tokeniser's configuration
     try:
-        config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+        config = json.loads(read_regular_text(folder / "tokenizer_config.json"))
     except (OSError, ValueError, RecursionError):
         return None
     found = config.get("chat_template") if isinstance(config, dict) else None

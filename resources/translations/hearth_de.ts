@@ -1935,6 +1935,16 @@
     </message>
     <message>
       <location filename="../../app/ui/chat/files/words.py" />
+      <source>The model was given nothing of {0}: nothing in it matches the question.</source>
+      <translation>Das Modell hat von {0} nichts bekommen: Nichts darin passt zur Frage.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
+      <source>Nothing in {0} matches the question, so the model was given its beginning.</source>
+      <translation>Nichts in {0} passt zur Frage, deshalb hat das Modell den Anfang bekommen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/chat/files/words.py" />
       <source>1 page without text</source>
       <translation>1 Seite ohne Text</translation>
     </message>
@@ -4677,6 +4687,18 @@
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
+      <location filename="../../app/core/exchange/report.py" />
+      <source>Read in part: {0}.</source>
+      <translation>Teilweise gelesen: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <location filename="../../app/core/exchange/report.py" />
+      <source>Not read: {0}.</source>
+      <translation>Nicht gelesen: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
       <source>{0} with {1}</source>
       <translation>{0} mit {1}</translation>
     </message>
@@ -4710,8 +4732,14 @@
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
       <location filename="../../app/core/exchange/report.py" />
-      <source>Not read: {0}.</source>
-      <translation>Nicht gelesen: {0}.</translation>
+      <source>{0} and {1} more</source>
+      <translation>{0} und {1} weitere</translation>
+    </message>
+    <message>
+      <location filename="../../app/ui/exchange/report_words.py" />
+      <location filename="../../app/core/exchange/report.py" />
+      <source>Passed over: {0}. {1}</source>
+      <translation>Übergangen: {0}. {1}</translation>
     </message>
     <message>
       <location filename="../../app/ui/exchange/report_words.py" />
@@ -8908,6 +8936,16 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/found.py" />
+      <source>{0} messages are damaged or missing.</source>
+      <translation>{0} Nachrichten sind beschädigt oder fehlen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/found.py" />
+      <source>1 message is damaged or missing.</source>
+      <translation>1 Nachricht ist beschädigt oder fehlt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/found.py" />
       <source>It has more than {0} messages.</source>
       <translation>Er hat mehr als {0} Nachrichten.</translation>
     </message>
@@ -8943,8 +8981,8 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
-      <source>messages after a damaged part</source>
-      <translation>Nachrichten nach einer beschädigten Stelle</translation>
+      <source>It breaks off; the messages before that were read.</source>
+      <translation>Sie bricht ab; die Nachrichten davor wurden gelesen.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/gpt4all.py" />
@@ -8953,8 +8991,13 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/jan.py" />
-      <source>damaged messages</source>
-      <translation>beschädigte Nachrichten</translation>
+      <source>Its thread.json is missing or damaged, and with it the title.</source>
+      <translation>Die thread.json dazu fehlt oder ist beschädigt, und mit ihr der Titel.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/jan.py" />
+      <source>Its messages.jsonl is missing or empty.</source>
+      <translation>Die messages.jsonl dazu fehlt oder ist leer.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/lm_studio.py" />
@@ -8962,6 +9005,11 @@
       <location filename="../../app/services/models/manager.py" />
       <source>LM Studio</source>
       <translation>LM Studio</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/lm_studio.py" />
+      <source>Its list of messages is missing or damaged.</source>
+      <translation>Die Liste der Nachrichten fehlt oder ist beschädigt.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/open_webui.py" />
@@ -8976,8 +9024,13 @@
     </message>
     <message>
       <location filename="../../app/core/exchange/own.py" />
-      <source>One of its messages has no author or no id.</source>
-      <translation>Eine seiner Nachrichten hat keinen Verfasser oder keine Kennung.</translation>
+      <source>Parts of its files are damaged: {0}.</source>
+      <translation>Teile der Dateien darin sind beschädigt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/own.py" />
+      <source>None of its messages has an author and an id.</source>
+      <translation>Keine der Nachrichten hat einen Verfasser und eine Kennung.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
@@ -8988,6 +9041,37 @@
       <location filename="../../app/core/exchange/recognise.py" />
       <source>Importing it would take too much memory.</source>
       <translation>Sie zu importieren würde zu viel Speicher brauchen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/recognise.py" />
+      <source>It contains no chats that Hearth can read.</source>
+      <translation>Sie enthält keine Chats, die Hearth lesen kann.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/recognise.py" />
+      <location filename="../../app/services/knowledge/looking.py" />
+      <source>It is neither a file nor a folder.</source>
+      <translation>Es ist weder eine Datei noch ein Ordner.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/recognise.py" />
+      <source>It is a link.</source>
+      <translation>Das ist eine Verknüpfung.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/recognise.py" />
+      <source>It is empty.</source>
+      <translation>Die Datei ist leer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/recognise.py" />
+      <source>It is damaged: it begins with zeros.</source>
+      <translation>Die Datei ist beschädigt: Sie beginnt mit Nullen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/core/exchange/recognise.py" />
+      <source>It is an archive; import it by itself.</source>
+      <translation>Das ist ein Archiv; importieren Sie es einzeln.</translation>
     </message>
     <message>
       <location filename="../../app/core/exchange/recognise.py" />
@@ -11975,11 +12059,6 @@
       <translation>Sie ist zu groß für den Speicher; der Teil davor wurde gelesen.</translation>
     </message>
     <message>
-      <location filename="../../app/services/exchange/reading.py" />
-      <source>It contains no chats that Hearth can read.</source>
-      <translation>Sie enthält keine Chats, die Hearth lesen kann.</translation>
-    </message>
-    <message>
       <location filename="../../app/services/exchange/writing.py" />
       <source>Hearth cannot write {0}.</source>
       <translation>Hearth kann {0} nicht schreiben.</translation>
@@ -12165,11 +12244,6 @@
       <translation>Der Ordner ist leer; sein Laufwerk wurde anscheinend entfernt.</translation>
     </message>
     <message>
-      <location filename="../../app/services/knowledge/looking.py" />
-      <source>It is neither a file nor a folder.</source>
-      <translation>Es ist weder eine Datei noch ein Ordner.</translation>
-    </message>
-    <message>
       <location filename="../../app/services/licences.py" />
       <source>The code of {0} is used unchanged under the GNU Lesser General Public License. It lies in files of its own, which you may replace by a changed version of them. Its source: {1}</source>
       <translation>Der Code von {0} wird unverändert unter der GNU Lesser General Public License verwendet. Er liegt in eigenen Dateien, die du durch eine geänderte Fassung ersetzen darfst. Der Quelltext: {1}</translation>
@@ -12282,8 +12356,13 @@
     </message>
     <message>
       <location filename="../../app/services/models/collection/files.py" />
-      <source>{0} was skipped: {1} is not beside it.</source>
-      <translation>{0} wurde übersprungen: {1} liegt nicht daneben.</translation>
+      <source>{0} was skipped. {1} {2}</source>
+      <translation>{0} wurde übergangen. {1} {2}</translation>
+    </message>
+    <message>
+      <location filename="../../app/services/models/collection/files.py" />
+      <source>{0} was skipped. Not beside it: {1}.</source>
+      <translation>{0} wurde übergangen. Es fehlt daneben: {1}.</translation>
     </message>
     <message>
       <location filename="../../app/services/models/collection/found.py" />
@@ -13099,6 +13178,11 @@
       <location filename="../../app/store/ollama_chats.py" />
       <source>It is a database, but not one of the Ollama app.</source>
       <translation>Das ist eine Datenbank, aber keine der Ollama-App.</translation>
+    </message>
+    <message>
+      <location filename="../../app/store/ollama_chats.py" />
+      <source>{0} of its messages belong to no chat.</source>
+      <translation>{0} der Nachrichten gehören zu keinem Chat.</translation>
     </message>
     <message>
       <location filename="../../app/store/ollama_chats.py" />
@@ -15580,8 +15664,8 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>Delete the file and download the model again.</source>
-      <translation>Lösche die Datei und lade das Modell noch einmal herunter.</translation>
+      <source>Download the model again.</source>
+      <translation>Laden Sie das Modell noch einmal herunter.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
@@ -15605,6 +15689,26 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
+      <source>“{0}” is only a part of a model.</source>
+      <translation>„{0}“ ist nur ein Teil eines Modells.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/header.py" />
+      <source>It is part {0} of {1}.</source>
+      <translation>Das ist Teil {0} von {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/header.py" />
+      <source>{0} Not beside it: {1}.</source>
+      <translation>{0} Es fehlt daneben: {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/header.py" />
+      <source>Download {0} into the same folder, then choose the first part.</source>
+      <translation>Laden Sie {0} in denselben Ordner herunter und wählen Sie dann den ersten Teil.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/header.py" />
       <source>It is a folder.</source>
       <translation>Das ist ein Ordner.</translation>
     </message>
@@ -15621,13 +15725,13 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>“{0}” is only a part of a model.</source>
-      <translation>„{0}“ ist nur ein Teil eines Modells.</translation>
+      <source>It is the first of {0} files. Not beside it: {1}.</source>
+      <translation>Es ist die erste von {0} Dateien. Es fehlt daneben: {1}.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>It is part {0} of {1}.</source>
-      <translation>Das ist Teil {0} von {1}.</translation>
+      <source>Download {0} into the same folder.</source>
+      <translation>Laden Sie {0} in denselben Ordner herunter.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
@@ -15677,16 +15781,6 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>It is the first of {0} files, and {1} is not beside it.</source>
-      <translation>Das ist die erste von {0} Dateien, und {1} liegt nicht daneben.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/header.py" />
-      <source>Download all parts into one folder.</source>
-      <translation>Lade alle Teile in einen Ordner herunter.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/header.py" />
       <source>It is a device or a pipe, not an ordinary file.</source>
       <translation>Das ist ein Gerät oder eine Pipe, keine gewöhnliche Datei.</translation>
     </message>
@@ -15697,11 +15791,6 @@
     </message>
     <message>
       <location filename="../../engines/models/gguf/header.py" />
-      <source>Its {0} bytes end in the middle of its header: most likely its download was interrupted.</source>
-      <translation>Seine {0} Bytes enden mitten im Dateikopf: Wahrscheinlich wurde der Download unterbrochen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/models/gguf/header.py" />
       <source>it does not say of which architecture it is</source>
       <translation>es sagt nicht, von welcher Architektur es ist</translation>
     </message>
@@ -15709,6 +15798,11 @@
       <location filename="../../engines/models/gguf/header.py" />
       <source>its value {0} is missing or zero</source>
       <translation>sein Wert {0} fehlt oder ist null</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/header.py" />
+      <source>Its {0} bytes end in the middle of its header: most likely its download was interrupted.</source>
+      <translation>Seine {0} Bytes enden mitten im Dateikopf: Wahrscheinlich wurde der Download unterbrochen.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/heads.py" />
@@ -15769,6 +15863,46 @@
       <location filename="../../engines/models/gguf/hyperparameters.py" />
       <source>its value {0} is not a list of whole numbers</source>
       <translation>sein Wert {0} ist keine Liste ganzer Zahlen</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/pieces.py" />
+      <source>It is piece {0} of a file that was cut; {1} pieces are here.</source>
+      <translation>Es ist Stück {0} einer zerlegten Datei; {1} Stücke sind hier.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/pieces.py" />
+      <source>Join the pieces, then add {0}: {1}</source>
+      <translation>Fügen Sie die Stücke zusammen und dann {0} hinzu: {1}</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/pieces.py" />
+      <source>“{0}” is one piece of a model.</source>
+      <translation>„{0}“ ist ein Stück eines Modells.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/pieces.py" />
+      <source>It is piece {0} of {1} of a file that was cut. Not beside it: {2}.</source>
+      <translation>Es ist Stück {0} von {1} einer zerlegten Datei. Es fehlt daneben: {2}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/pieces.py" />
+      <source>It is piece {0} of a file that was cut. Not beside it: {1}.</source>
+      <translation>Es ist Stück {0} einer zerlegten Datei. Es fehlt daneben: {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/pieces.py" />
+      <source>It is a piece of a file that was cut, and no other piece is beside it.</source>
+      <translation>Es ist ein Stück einer zerlegten Datei, und kein anderes liegt daneben.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/pieces.py" />
+      <source>Download {0} into the same folder, then join all pieces in their order.</source>
+      <translation>Laden Sie {0} in denselben Ordner herunter und fügen Sie dann alle Stücke der Reihe nach zusammen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/models/gguf/pieces.py" />
+      <source>Download the other pieces into the same folder, then join them in their order.</source>
+      <translation>Laden Sie die anderen Stücke in denselben Ordner herunter und fügen Sie sie dann der Reihe nach zusammen.</translation>
     </message>
     <message>
       <location filename="../../engines/models/gguf/projector.py" />
@@ -16710,6 +16844,26 @@
       <location filename="../../engines/registry.py" />
       <source>No server has been added.</source>
       <translation>Es wurde kein Server hinzugefügt.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/regular.py" />
+      <source>it is a pipe</source>
+      <translation>es ist eine Pipe</translation>
+    </message>
+    <message>
+      <location filename="../../engines/regular.py" />
+      <source>it is a socket</source>
+      <translation>es ist ein Socket</translation>
+    </message>
+    <message>
+      <location filename="../../engines/regular.py" />
+      <source>it is a device</source>
+      <translation>es ist ein Gerät</translation>
+    </message>
+    <message>
+      <location filename="../../engines/regular.py" />
+      <source>it is a folder</source>
+      <translation>es ist ein Ordner</translation>
     </message>
     <message>
       <location filename="../../engines/remote/engine.py" />

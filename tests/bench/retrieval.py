@@ -1,7 +1,7 @@
 """How often the right passage is among the first five: 200 questions about made documents.
 
     python -m tests.bench.retrieval [MODEL.gguf] [--first] [--missed]
-                                    [--asked | --names]
+                                    [--asked | --names | --scripts]
 
 With an embedding model (`tests/bench/real_embedder.py` makes one), the search of collections is
 measured as well, by words and vectors together. --first asks the questions as they were worded
@@ -11,6 +11,10 @@ first. --missed lists what was not found.
 ask from memory, with or without a document's own words, names and numbers, and by somebody who knew
 nothing of how it is searched; none was changed since. --names asks 120 questions more: each has the
 code of one of 500 paragraphs that are alike but for that, and no other word of it.
+
+--scripts asks questions in Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese, Hindi and French;
+each paragraph of `retrieval/scripts/` is a file of its own there. They were written together with
+the search, to see that it finds words without spaces at all, and judge nothing finer.
 
 The documents lie in `retrieval/`, eight in English and eight in German, each with its questions
 behind the paragraph that answers them. The questions were made by hand in other words than the
@@ -73,6 +77,7 @@ from tests.support.trusting import TrustingProbe
 FIRST: Final = 5
 FOLDER: Final = Path(__file__).parent / "retrieval"
 ASKED: Final = FOLDER / "asked"
+SCRIPTS: Final = FOLDER / "scripts"
 GUIDES: Final = Path(__file__).parents[2] / "resources" / "docs"
 _BETWEEN: Final = "\n\n"
 _PART: Final = (
@@ -155,6 +160,23 @@ def _read(path: Path, *, decides: bool) -> tuple[str, list[Question]]:
                     Question(line[2:], first, language, decides, path.name, start, end)
                 )
     return text, questions
+
+
+def in_scripts() -> tuple[list[AttachedFile], list[Question]]:
+    """Read the paragraphs of many languages, each as a file, and the questions about them."""
+    files, questions = [], []
+    for path in sorted(SCRIPTS.glob("*.txt")):
+        text, asked = _read(path, decides=True)
+        for number, paragraph in enumerate(text.split(_BETWEEN)):
+            name = f"{path.stem}-{number}.txt"
+            start = text.index(paragraph)
+            files.append(_attached(name, paragraph))
+            questions += [
+                replace(it, file=name, start=0, end=len(paragraph))
+                for it in asked
+                if it.start == start
+            ]
+    return files, questions
 
 
 def named() -> tuple[list[AttachedFile], list[Question]]:
@@ -241,14 +263,16 @@ def measure(search: Search, questions: Sequence[Question]) -> Figures:
 
 
 def report(name: str, search: Search, questions: Sequence[Question]) -> None:
+    languages = dict.fromkeys(it.language for it in questions)
     parts = {
-        "en": [it for it in questions if it.language == "en"],
-        "de": [it for it in questions if it.language == "de"],
-        "both": questions,
+        **{it: [one for one in questions if one.language == it] for it in languages},
+        "all": questions,
         "the half that decides": [it for it in questions if it.decides],
         "the other half": [it for it in questions if not it.decides],
     }
     for called, asked in parts.items():
+        if not asked:
+            continue
         figures = measure(search, asked)
         print(f"{name}, {called}: {figures.right} of {figures.asked} ({figures.share:.1%})")
     if "--missed" in sys.argv:
@@ -259,6 +283,8 @@ def report(name: str, search: Search, questions: Sequence[Question]) -> None:
 def main() -> None:
     if "--names" in sys.argv:
         files, questions = named()
+    elif "--scripts" in sys.argv:
+        files, questions = in_scripts()
     else:
         files, questions = haystack(ASKED if "--asked" in sys.argv else FOLDER)
     if "--first" in sys.argv:

@@ -16,7 +16,15 @@ from dataclasses import replace
 from typing import Any
 
 from app.core.exchange import wording
-from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, check_size
+from app.core.exchange.found import (
+    Broken,
+    FoundChat,
+    FoundMessage,
+    FoundRole,
+    Links,
+    check_size,
+    damaged,
+)
 from app.core.exchange.json_values import (
     as_dict,
     as_id,
@@ -68,6 +76,7 @@ def _name(parts: list[str]) -> str:
 
 SOURCE = "ChatGPT"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
+_LINKS = Links("parent", "children")
 _PYTHON = "python"
 _CANVAS = "canmore.create_textdoc"
 _SHOWN_RECIPIENTS = ("", "all", _PYTHON, _CANVAS)
@@ -89,17 +98,36 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     if not name:
         raise Broken("It has no messages.")
     model = as_text(value.get("default_model_slug")) or as_text(value.get("model_slug"))
+    messages = [_message(key, as_dict(node), model) for key, node in mapping.items()]
+    leaf = as_text(value.get("current_node")) or None
     return FoundChat(
         source=SOURCE,
         id=name,
         title=as_text(value.get("title")),
         created=as_time(value.get("create_time")),
         updated=as_time(value.get("update_time")),
-        messages=_timed([_message(key, as_dict(node), model) for key, node in mapping.items()]),
-        leaf=as_text(value.get("current_node")) or None,
+        messages=_timed(_LINKS.joined(messages, mapping, leaf)),
+        leaf=leaf,
         pinned=value.get("is_starred") is True or as_time(value.get("pinned_time")) is not None,
         archived=value.get("is_archived") is True,
+        damage=damaged(_damaged(mapping, leaf)),
     )
+
+
+def _damaged(mapping: Mapping[str, Any], leaf: str | None) -> int:
+    """Count the nodes that cannot be read, and those that are named and are not there."""
+    gone = _LINKS.above(mapping, leaf).keys() - mapping.keys()
+    return len(gone) + sum(not _is_whole(it) for it in mapping.values())
+
+
+def _is_whole(node: object) -> bool:
+    if not isinstance(node, dict) or "message" not in node:
+        return False
+    message = node["message"]
+    if message is None:
+        return True  # the root has none
+    author, content = (as_dict(as_dict(message).get(it)) for it in ("author", "content"))
+    return bool(as_text(author.get("role")) and content)
 
 
 def _message(key: str, node: Mapping[str, Any], usual_model: str) -> FoundMessage:

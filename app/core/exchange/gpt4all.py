@@ -145,7 +145,7 @@ def read(data: bytes) -> FoundChat:
         created=created,
         updated=None,
         messages=tuple(_messages(items, model)),
-        left_out={"messages after a damaged part": 1} if broke_off else {},
+        damage=("It breaks off; the messages before that were read.",) if broke_off else (),
     )
 
 

@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.exchange import wording
-from app.core.exchange.found import FoundChat, FoundMessage, FoundRole, check_size
+from app.core.exchange.found import (
+    Broken,
+    FoundChat,
+    FoundMessage,
+    FoundRole,
+    check_size,
+    damaged,
+)
 from app.core.exchange.json_values import (
     as_dict,
     as_id,
@@ -24,6 +31,7 @@ from app.core.exchange.json_values import (
 
 SOURCE = "Jan"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
+_HEADLESS = "Its thread.json is missing or damaged, and with it the title."
 _LOOKED_AT = 20
 """Lines by which a file is told; the first may be damaged."""
 
@@ -55,6 +63,8 @@ def read(
     Raises Broken.
     """
     check_size(messages)
+    if not messages and not broken:
+        raise Broken("Its messages.jsonl is missing or empty.")
     assistant = as_dict(next(iter(as_list(thread.get("assistants"))), None))
     model = as_text(as_dict(assistant.get("model")).get("id"))
     metadata = as_dict(thread.get("metadata"))
@@ -70,8 +80,16 @@ def read(
         leaf=_shown(messages, found),
         system_prompt=as_text(assistant.get("instructions")),
         pinned=metadata.get("is_favorite") is True,
-        left_out={"damaged messages": broken} if broken else {},
+        damage=(
+            *damaged(broken + sum(not _is_whole(it) for it in messages)),
+            *(() if thread else (_HEADLESS,)),
+        ),
     )
+
+
+def _is_whole(message: Mapping[str, Any]) -> bool:
+    said = isinstance(message.get("content"), str | list)
+    return bool(as_text(message.get("role"))) and said
 
 
 def _line(line: str) -> Mapping[str, Any]:

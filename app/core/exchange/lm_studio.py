@@ -12,23 +12,35 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.core.exchange import wording
-from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, check_size
+from app.core.exchange.found import (
+    Broken,
+    FoundChat,
+    FoundMessage,
+    FoundRole,
+    check_size,
+    damaged,
+)
 from app.core.exchange.json_values import as_dict, as_id, as_list, as_number, as_text, as_time
 
 SOURCE = "LM Studio"
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
+_MARKS = ("perChatPredictionConfig", "usePerChatPredictionConfig", "lastUsedModel")
+_LOOKED_AT = 20
+"""Messages by which a file is told; some of them may be damaged."""
 _TOOLS = ("toolCallRequest", "toolCallResult")
 
 
 def is_ours(value: Mapping[str, Any]) -> bool:
     messages = as_list(value.get("messages"))
-    if messages:
-        return all(isinstance(as_dict(it).get("versions"), list) for it in messages[:10])
-    return "perChatPredictionConfig" in value or "usePerChatPredictionConfig" in value
+    if any(isinstance(as_dict(it).get("versions"), list) for it in messages[:_LOOKED_AT]):
+        return True
+    return any(name in value for name in _MARKS)
 
 
 def read(value: Mapping[str, Any]) -> FoundChat:
     """Read one conversation. Raises Broken."""
+    if not isinstance(value.get("messages"), list):
+        raise Broken("Its list of messages is missing or damaged.")
     messages = _messages(value)
     created = as_time(value.get("createdAt"))
     # The file has no id of its own; two chats do not begin in the same millisecond.
@@ -48,6 +60,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
         leaf=_last_selected(value),
         system_prompt=_system_prompt(value),
         pinned=value.get("pinned") is True,
+        damage=damaged(_damaged(value)),
     )
 
 
@@ -59,11 +72,42 @@ def _messages(value: Mapping[str, Any]) -> tuple[FoundMessage, ...]:
     for place, message in enumerate(as_list(value.get("messages"))):
         check_size(as_list(as_dict(message).get("versions")))
         check_size(found)
-        selected = _selected(as_dict(message))
-        for number, version in enumerate(as_list(as_dict(message).get("versions"))):
+        versions = as_list(as_dict(message).get("versions"))
+        for number, version in enumerate(versions):
             found.append(_version(f"{place}.{number}", parent, as_dict(version), model))
-        parent = f"{place}.{selected}"
+        if versions:
+            parent = f"{place}.{_selected(as_dict(message))}"
     return tuple(found)
+
+
+def _damaged(value: Mapping[str, Any]) -> int:
+    """Count the messages of which no version, or not the selected one, can be read."""
+    messages = map(as_dict, as_list(value.get("messages")))
+    return sum(
+        not versions or not _is_whole(as_dict(versions[_selected(message)]))
+        for message in messages
+        for versions in [as_list(message.get("versions"))]
+    )
+
+
+def _is_whole(version: Mapping[str, Any]) -> bool:
+    said = version.get("steps") if "steps" in version else version.get("content")
+    if not as_text(version.get("role")) or not isinstance(said, list | str):
+        return False
+    return isinstance(said, str) or all(_is_part(as_dict(it)) for it in said)
+
+
+def _is_part(part: Mapping[str, Any]) -> bool:
+    """Tell whether a part of a version, or a step of it, holds what its type needs."""
+    match as_text(part.get("type")):
+        case "":
+            return False
+        case "text":
+            return isinstance(part.get("text"), str)
+        case "contentBlock":
+            inner = part.get("content")
+            return isinstance(inner, list | str) and all(_is_part(as_dict(it)) for it in inner)
+    return True
 
 
 def _selected(message: Mapping[str, Any]) -> int:

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.exchange import wording
-from app.core.exchange.found import Broken, FoundChat, FoundMessage, FoundRole, check_size
+from app.core.exchange.found import (
+    Broken,
+    FoundChat,
+    FoundMessage,
+    FoundRole,
+    Links,
+    check_size,
+    damaged,
+)
 from app.core.exchange.json_values import as_dict, as_id, as_list, as_number, as_text, as_time
 
 _OPENS, _CLOSES = "<details type=", "</details>"
@@ -89,6 +97,9 @@ SOURCE = "Open WebUI"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 
 
+_LINKS = Links("parentId", "childrenIds")
+
+
 def is_ours(value: Mapping[str, Any]) -> bool:
     chat = as_dict(value.get("chat"))
     if isinstance(chat.get("history"), dict) or isinstance(chat.get("messages"), list):
@@ -103,8 +114,9 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     tree = as_dict(history.get("messages"))
     check_size(tree or as_list(chat.get("messages")))
     if tree:
-        messages = tuple(_message(key, as_dict(it)) for key, it in tree.items())
         leaf = as_text(history.get("currentId")) or None
+        own = (_message(key, as_dict(it)) for key, it in tree.items())
+        messages = _LINKS.joined(own, tree, leaf)
     else:
         messages = _in_a_row(as_list(chat.get("messages")))
         leaf = None
@@ -122,7 +134,19 @@ def read(value: Mapping[str, Any]) -> FoundChat:
         or as_text(chat.get("system")),
         pinned=value.get("pinned") is True,
         archived=value.get("archived") is True,
+        damage=damaged(_damaged(tree, as_list(chat.get("messages")), leaf)),
     )
+
+
+def _damaged(tree: Mapping[str, Any], row: list[Any], leaf: str | None) -> int:
+    """Count the messages that cannot be read, and those that are named and are not there."""
+    broken = sum(not _is_whole(as_dict(it)) for it in (tree.values() if tree else row))
+    return broken + len(_LINKS.above(tree, leaf).keys() - tree.keys())
+
+
+def _is_whole(value: Mapping[str, Any]) -> bool:
+    said = isinstance(value.get("content"), str | list) or isinstance(value.get("output"), list)
+    return bool(as_text(value.get("role"))) and said
 
 
 def _in_a_row(messages: list[Any]) -> tuple[FoundMessage, ...]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from app.core.chats.chat import Chat
 from app.core.chats.conversation import AnswerFacts, Failure, StoredMessage
 from app.core.documents import attachment_from, document_from, source_from
-from app.core.exchange.found import Broken, ReadyChat, check_size
+from app.core.exchange.found import Broken, ReadyChat, check_size, damaged
 from app.core.exchange.json_values import as_dict, as_list, as_number, as_text, as_time
 from app.core.exchange.thread import folder_for, made_id
 from app.core.settings.fields import fields
@@ -25,6 +25,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _STATES = ("complete", "stopped", "interrupted", "failed")
 _MTP = ("off", "auto", "on")
 _OVERFLOW = ("leave_out", "compact", "stop")
+_EMPTY = "It has no messages."
 _TITLED = ("text", "model", "user")
 
 
@@ -39,9 +40,11 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
         raise Broken("It has no id.")
     chat_id = given if _ID.fullmatch(given) else made_id(SOURCE, given)
     check_size(as_list(value.get("messages")))
-    messages = _in_order([_message(chat_id, as_dict(it)) for it in as_list(value.get("messages"))])
+    read = [_message(chat_id, as_dict(it)) for it in as_list(value.get("messages"))]
+    messages = _in_order([it for it in read if it is not None])
     if not messages:
-        raise Broken("It has no messages.")
+        raise Broken("None of its messages has an author and an id." if read else _EMPTY)
+    broken = read.count(None)
     known = {it.id for it in messages}
     leaf = _named(chat_id, value.get("leaf_id"))
     created = as_time(value.get("created")) or messages[0].created
@@ -63,13 +66,32 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     )
     folder = " ".join(as_text(value.get("folder")).split())[:100]
     documents = _each(document_from, value.get("documents"))
-    return ReadyChat(SOURCE, chat, messages, folder or folder_for(SOURCE), documents=documents)
+    lost = _lost(as_list(value.get("messages")), messages)
+    lost += len(as_list(value.get("documents"))) - len(documents)
+    damage = (f"Parts of its files are damaged: {lost:,}.",) if lost else ()
+    return ReadyChat(
+        SOURCE,
+        chat,
+        messages,
+        folder or folder_for(SOURCE),
+        documents=documents,
+        damage=(*damaged(broken), *damage),
+    )
 
 
-def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage:
+def _lost(given: Sequence[object], messages: Sequence[StoredMessage]) -> int:
+    """Count the files and parts of files that messages name and that could not be read."""
+    named = sum(
+        len(as_list(as_dict(it).get(name))) for it in given for name in ("attachments", "sources")
+    )
+    return max(0, named - sum(len(it.attachments) + len(it.sources) for it in messages))
+
+
+def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage | None:
+    """Read a message; None for one without an author or an id."""
     role = as_text(value.get("role"))
     if role not in ("user", "assistant") or not as_text(value.get("id")):
-        raise Broken("One of its messages has no author or no id.")
+        return None
     state = as_text(value.get("state"))
     failure = as_dict(value.get("failure"))
     return StoredMessage(

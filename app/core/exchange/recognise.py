@@ -57,6 +57,12 @@ WHOLE_FILE = ("The file", "The end of the file")
 """Names for what could not be read and is no chat."""
 TORN = "The file ends too early; the part before that was read."
 TOO_LARGE = "Importing it would take too much memory."
+NO_CHATS = "It contains no chats that Hearth can read."
+NO_FILE = "It is neither a file nor a folder."
+LINK = "It is a link."
+EMPTY = "It is empty."
+ZEROS = "It is damaged: it begins with zeros."
+ARCHIVE = "It is an archive; import it by itself."
 DAMAGED = "It is damaged or incomplete, and has no complete chat."
 
 
@@ -88,7 +94,10 @@ def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]
     for number, item in enumerate(items, 1):
         try:
             found = read(item)
-            yield found if isinstance(found, ReadyChat) else ready(found)
+            chat = found if isinstance(found, ReadyChat) else ready(found)
+            yield chat
+            if chat.damage:
+                yield NotRead(_name(item, number), " ".join(chat.damage), partly=True)
         except Broken as error:
             yield NotRead(_name(item, number), str(error))
 
@@ -149,6 +158,9 @@ def _read(ours: _Format, items: Iterable[Any], whole: bool) -> Iterator[ReadyCha
 
 
 def _name(item: object, number: int) -> str:
-    value = as_dict(item)
-    title = as_text(value.get("title")) or as_text(value.get("name"))
+    if isinstance(item, FoundChat):
+        title = item.title
+    else:
+        value = as_dict(item)
+        title = as_text(value.get("title")) or as_text(value.get("name"))
     return f"“{title[:80]}”" if title else f"Chat {number}"

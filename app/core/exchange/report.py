@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.core.exchange.found import FileFound, NotRead
+from app.core.exchange.found import FileFound, NotRead, PassedOver
 
 MOST_TOLD = 100
 """Chats that were not read are named one by one up to so many in a file."""
+
+MOST_NAMED = 20
+"""Files that were passed over for the same reason are named up to so many."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class FileReport:
     """The numbers of an import from one file.
 
     new, back, here: chats that are new, come back from the trash, or are here already. messages: of
-    those that are new. left_out, not_read: as in `ReadyChat` and `FileFound`.
+    those that are new. left_out, not_read, passed_over: as in `ReadyChat` and `FileFound`.
     """
 
     name: str
@@ -28,6 +31,23 @@ class FileReport:
     messages: int
     left_out: Mapping[str, int]
     not_read: tuple[NotRead, ...]
+    passed_over: tuple[PassedOver, ...] = ()
+
+    @property
+    def wholly_unread(self) -> tuple[NotRead, ...]:
+        return tuple(it for it in self.not_read if not it.partly)
+
+    @property
+    def partly_read(self) -> tuple[NotRead, ...]:
+        return tuple(it for it in self.not_read if it.partly)
+
+    @property
+    def passed_by_reason(self) -> Mapping[str, Sequence[str]]:
+        """The names of the files that were passed over, by the reason."""
+        names: dict[str, list[str]] = {}
+        for it in self.passed_over:
+            names.setdefault(it.why, []).append(it.name)
+        return names
 
     @property
     def taken(self) -> int:
@@ -61,11 +81,19 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
         said.append(f"Already here: {_counted(report.here, 'chat')}.")
     for what, count in sorted(report.left_out.items()):
         said.append(f"Left out, because Hearth does not support it: {what} ({count:,}).")
-    if report.not_read:
-        said.append(f"Not read: {len(report.not_read):,}.")
-        said += [f"  {it.what}: {it.why}" for it in report.not_read[:MOST_TOLD]]
-        if len(report.not_read) > MOST_TOLD:
-            said.append(f"  and {len(report.not_read) - MOST_TOLD:,} more.")
+    partly, unread = report.partly_read, report.wholly_unread
+    groups = ((f"Read in part: {len(partly):,}.", partly), (f"Not read: {len(unread):,}.", unread))
+    for words, found in groups:
+        if found:
+            said.append(words)
+            said += [f"  {it.what}: {it.why}" for it in found[:MOST_TOLD]]
+        if len(found) > MOST_TOLD:
+            said.append(f"  and {len(found) - MOST_TOLD:,} more.")
+    for why, names in report.passed_by_reason.items():
+        named = ", ".join(names[:MOST_NAMED])
+        if len(names) > MOST_NAMED:
+            named = f"{named} and {len(names) - MOST_NAMED:,} more"
+        said.append(f"Passed over: {named}. {why}")
     return said
 
 
@@ -89,6 +117,7 @@ def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:
         messages=messages,
         left_out=left_out,
         not_read=file.not_read,
+        passed_over=file.passed_over,
     )
 
 

@@ -67,7 +67,14 @@ def ready(found: FoundChat) -> ReadyChat:
     )
     if found.archived:
         chat = replace(chat, archived=chat.updated)
-    return ReadyChat(found.source, chat, messages, folder_for(found.source), left_out)
+    return ReadyChat(
+        found.source,
+        chat,
+        messages,
+        folder_for(found.source),
+        left_out,
+        damage=found.damage,
+    )
 
 
 @dataclass

@@ -8,10 +8,10 @@ import unicodedata
 UNSPACED = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
-    "\u0e01-\u0e2e\u0e30-\u0e45\u0e81-\u0edf\u1000-\u102a\u1780-\u17b3"
+    "\u0e01-\u0e2e\u0e30-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
 )
 """Letters of scripts that set no space between words, as a class of a regular expression: Han,
-kana, Thai, Lao, Burmese, Khmer."""
+kana, Thai, Lao, Burmese, Khmer, with the marks of the last four."""
 
 _WORD = re.compile(r"\w")
 _WHOLE = {"ø": "o", "đ": "d", "ł": "l", "ħ": "h", "\u0131": "i", "æ": "ae", "œ": "oe", "þ": "th"}
@@ -19,6 +19,9 @@ _WHOLE = {"ø": "o", "đ": "d", "ł": "l", "ħ": "h", "\u0131": "i", "æ": "ae",
 
 _ACCENTS = (("\u0300", "\u036f"), ("\u064b", "\u065f"), ("\u0591", "\u05c7"))
 """Marks that writers leave out: of Latin, Greek and Cyrillic, of Arabic, of Hebrew."""
+
+_VOWELS = ("\u0900", "\u1cff")
+"""The scripts of South and South-East Asia, whose marks are vowels that a word cannot spare."""
 
 
 class _Folding(dict[int, str]):
@@ -51,8 +54,13 @@ def _fold(character: str) -> str:
     parts = unicodedata.normalize("NFKD", character).casefold()
     bare = "".join(part for part in parts if not _is_accent(part))
     folded = "".join(_WHOLE.get(part, part) for part in unicodedata.normalize("NFC", bare))
-    return "".join(part if _WORD.match(part) else " " for part in folded)
+    return "".join(part if _WORD.match(part) or _is_vowel(part) else " " for part in folded)
 
 
 def _is_accent(character: str) -> bool:
     return any(first <= character <= last for first, last in _ACCENTS)
+
+
+def _is_vowel(character: str) -> bool:
+    first, last = _VOWELS
+    return first <= character <= last and unicodedata.category(character) in {"Mn", "Mc"}

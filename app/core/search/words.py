@@ -12,7 +12,11 @@ from dataclasses import dataclass
 
 from app.core.search.folding import UNSPACED, fold
 
-_RUN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
+SIGNS = r"\x00-/:-`{-\x7f"
+"""All of ASCII that belongs to no word. In folded text the rest does: what lies beyond ASCII and is
+no part of a word has become a space."""
+
+_RUN = re.compile(rf"[{UNSPACED}]+|[^{SIGNS}{UNSPACED}]+")
 _UNSPACED = re.compile(rf"[{UNSPACED}]+")
 _WORD = re.compile(r"\w+")
 _HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+")
@@ -45,7 +49,7 @@ def words_of(text: str) -> tuple[str, str]:
     """
     folded = fold(text)
     if not folded.isascii():
-        folded = _UNSPACED.sub(lambda run: f" {_in_pairs(run[0])} ", folded)
+        folded = _UNSPACED.sub(lambda run: f" {in_pairs(run[0])} ", folded)
     if not _HUMP.search(text):
         return folded, ""
     names = (word for word in _WORD.findall(text) if len(word) <= _LONGEST_NAME)
@@ -95,7 +99,7 @@ def _unspaced(run: str) -> Term:
     return Term(pairs[:_LONGEST] or (run,), open=len(run) == 1, unspaced=True)
 
 
-def _in_pairs(run: str) -> str:
+def in_pairs(run: str) -> str:
     """Cut a run into overlapping pairs; the last letter stands alone, so each begins a word."""
     return " ".join(run[place : place + 2] for place in range(len(run)))
 

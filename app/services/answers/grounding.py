@@ -197,8 +197,9 @@ def choose(
 
     All pictures and sounds; whole texts, if they fit with room for the answer, otherwise small ones
     whole, and of the others the passages that suit the question by their words and their meaning,
-    or the beginnings where none does; and to a model that sees, as many pages of scans as there is
-    room for. Behind them, as many as fit of what was found in collections, the best first.
+    or the beginnings where none does, which are marked as such; and to a model that sees, as many
+    pages of scans as there is room for. Behind them, as many as fit of what was found in
+    collections, the best first.
     """
     attached = _attached(question, files, measure, taken, by_meaning) if files else ()
     return (*attached, *_of_collections(attached, found, measure)) if found else attached
@@ -350,6 +351,7 @@ def _suitable(
     near = by_meaning(question, everything, [it for it, _ in by_words])
     meant = [(it, 1.0) for it in near]
     numbers = [it for it, _, _ in fused({"text": by_words, "vector": meant})]
+    unmatched = not numbers and bool(question.strip())
     if not numbers:
         numbers = _beginnings(everything)
     found: list[_Found] = []
@@ -359,7 +361,7 @@ def _suitable(
         if found and length > budget:
             break
         budget -= length
-        found.append(_Found(_part(file, passage), length))
+        found.append(_Found(replace(_part(file, passage), unmatched=unmatched), length))
     return found
 
 

@@ -17,10 +17,19 @@ from pathlib import Path
 from typing import IO
 
 from app.core.exchange import gpt4all
-from app.core.exchange.found import NotRead
-from app.core.exchange.recognise import MARKS
+from app.core.exchange.found import NotRead, PassedOver
+from app.core.exchange.recognise import (
+    ARCHIVE,
+    EMPTY,
+    LINK,
+    MARKS,
+    NO_CHATS,
+    NO_FILE,
+    ZEROS,
+)
 from app.core.exchange.torn_zip import torn_members
 from app.store.ollama_chats import SIGN
+from engines.regular import open_regular, read_regular
 
 MOST_BYTES = 200_000_000
 """The largest document: it is held in memory, and so is what is read of it."""
@@ -58,15 +67,18 @@ class ImportFile:
         return self.name.replace("\\", "/").rpartition("/")[0]
 
 
-def documents(path: Path) -> Iterator[ImportFile | NotRead]:
+Found = ImportFile | NotRead | PassedOver
+
+
+def documents(path: Path) -> Iterator[Found]:
     """Yield what may hold chats, told by how it begins. Raises OSError for `path` itself."""
     if path.is_dir():
         yield from _of_folder(path)
         return
     if path.exists() and not path.is_file():
-        yield NotRead(path.name, "It is neither a file nor a folder.")
+        yield NotRead(path.name, NO_FILE)
         return
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         begin = file.read(_BEGINNING)
     if begin.startswith(b"PK"):
         yield from _of_archive(path)
@@ -76,13 +88,15 @@ def documents(path: Path) -> Iterator[ImportFile | NotRead]:
         yield from _of_file(sibling, sibling.name)
 
 
-def _of_file(path: Path, name: str) -> Iterator[ImportFile | NotRead]:
+def _of_file(path: Path, name: str) -> Iterator[Found]:
     if path.stat().st_size > MOST_BYTES:
         yield NotRead(name, _TOO_LARGE)
         return
-    data = path.read_bytes()
+    data = read_regular(path)
     if _may_be_chats(data[:_BEGINNING]):
         yield ImportFile(name, data, path)
+    else:
+        yield PassedOver(name, _why_none(data))
 
 
 def _sibling(path: Path) -> Path | None:
@@ -92,30 +106,53 @@ def _sibling(path: Path) -> Path | None:
     return found if found and found.is_file() else None
 
 
-def _of_folder(root: Path) -> Iterator[ImportFile | NotRead]:
+def _of_folder(root: Path) -> Iterator[Found]:
     count = 0
-    for folder, inner, names in os.walk(root):
+    closed: list[OSError] = []
+    for folder, inner, names in os.walk(root, onerror=closed.append):
         inner.sort()
         for name in sorted(names):
             count += 1
             if count > _MOST_FILES:
-                yield NotRead(root.name, f"It holds more than {_MOST_FILES:,} files.")
+                yield NotRead(root.name, f"It holds more than {_MOST_FILES:,} files.", partly=True)
                 return
             path = Path(folder) / name
+            within = path.relative_to(root).as_posix()
             try:
                 # A pipe would be waited on for ever.
-                if path.is_symlink() or not path.is_file():
-                    continue
-                with path.open("rb") as file:
-                    begin = file.read(_BEGINNING)
-                if not _may_be_chats(begin):
-                    continue
-                yield from _of_file(path, path.relative_to(root).as_posix())
+                if path.is_symlink():
+                    yield PassedOver(within, LINK)
+                elif not path.is_file():
+                    yield PassedOver(within, NO_FILE)
+                else:
+                    yield from _of_inner_file(path, within)
             except OSError as error:
-                yield NotRead(name, f"The system says: {error.strerror or error}.")
+                yield NotRead(within, f"The system says: {error.strerror or error}.")
+    for it in closed:
+        yield NotRead(str(it.filename), f"The system says: {it.strerror or it}.")
 
 
-def _of_archive(path: Path) -> Iterator[ImportFile | NotRead]:
+def _of_inner_file(path: Path, name: str) -> Iterator[Found]:
+    with open_regular(path) as file:
+        begin = file.read(_BEGINNING)
+    if _may_be_chats(begin):
+        yield from _of_file(path, name)
+    else:
+        yield PassedOver(name, _why_none(begin))
+
+
+def _why_none(begin: bytes) -> str:
+    """Say why a file that begins like this can hold no chats."""
+    if not begin:
+        return EMPTY
+    if begin.startswith(b"PK"):
+        return ARCHIVE
+    if not begin.strip(b"\0"):
+        return ZEROS
+    return NO_CHATS
+
+
+def _of_archive(path: Path) -> Iterator[Found]:
     left = _MOST_OF_ARCHIVE
     try:
         archive = zipfile.ZipFile(path)
@@ -123,28 +160,30 @@ def _of_archive(path: Path) -> Iterator[ImportFile | NotRead]:
         if path.stat().st_size > MOST_BYTES:
             yield NotRead(path.name, _TOO_LARGE)
             return
-        for name, data in torn_members(path.read_bytes(), MOST_BYTES):
+        for name, data in torn_members(read_regular(path), MOST_BYTES):
             if _may_be_chats(data[:_BEGINNING]):
                 yield ImportFile(name, data)
-        yield NotRead(path.name, _TORN)
+            else:
+                yield PassedOver(name, _why_none(data))
+        yield NotRead(path.name, _TORN, partly=True)
         return
     with archive:
-        for member in archive.infolist()[:_MOST_FILES]:
+        members = [it for it in archive.infolist() if not it.is_dir()]
+        for member in members[:_MOST_FILES]:
             found = _member(archive, member, min(left, MOST_BYTES))
             if isinstance(found, ImportFile):
                 left -= len(found.data)
-            if found is not None:
-                yield found
+            yield found
+        if len(members) > _MOST_FILES:
+            yield NotRead(path.name, f"It holds more than {_MOST_FILES:,} files.", partly=True)
 
 
-def _member(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int
-) -> ImportFile | NotRead | None:
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> Found:
     try:
         with archive.open(member) as file:
             begin = file.read(_BEGINNING)
             if not _may_be_chats(begin):
-                return None
+                return PassedOver(member.filename, _why_none(begin))
             if member.file_size > most:
                 return NotRead(member.filename, _TOO_LARGE)
             data = _read(file, begin, most)
@@ -180,7 +219,7 @@ def looks_like_chats(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             begin = file.read(_GUESSED_FROM)
     except OSError:
         return False

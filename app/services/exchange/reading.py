@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from itertools import chain, islice
+from pathlib import Path, PurePosixPath
 from sys import getsizeof
 from typing import Any
 
 from app.core.documents import Document
 from app.core.exchange import gpt4all, jan
-from app.core.exchange.found import Broken, FileFound, FoundChat, FoundChats, NotRead, ReadyChat
-from app.core.exchange.recognise import WHOLE_FILE, chats_in, read_each, thread_in
+from app.core.exchange.found import (
+    Broken,
+    FileFound,
+    FoundChat,
+    FoundChats,
+    NotRead,
+    PassedOver,
+    ReadyChat,
+)
+from app.core.exchange.recognise import NO_CHATS, WHOLE_FILE, chats_in, read_each, thread_in
 from app.services.exchange.documents import ImportFile, documents
 from app.store import ollama_chats
 from engines.cancel import CancelToken
@@ -22,7 +32,19 @@ _OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
 """Bytes of memory: for all that is found in one file or folder, and for one of these."""
 
 _TOO_MUCH = "It is too large for the memory; the part before that was read."
-_NOTHING = "It contains no chats that Hearth can read."
+_OF_CHATS = re.compile(
+    r"(.*\.conversation\.json|thread\.json|messages\.jsonl|conversations.*\.json"
+    r"|chat-export.*\.json|.*\.chat|db\.sqlite)",
+    re.IGNORECASE,
+)
+"""Names that programs give to files of chats."""
+
+_BESIDE_CHATS = frozenset({
+    "user.json", "user_settings.json", "export_manifest.json", "message_feedback.json",
+    "group_chats.json", "shared_conversations.json", "model_comparisons.json", "shopping.json",
+    "sora.json",
+})  # fmt: skip
+"""Files that ChatGPT exports beside its chats."""
 
 
 Check = Callable[[Document, CancelToken], Document]
@@ -67,6 +89,7 @@ class _Threads:
 def _read(path: Path, cancel: CancelToken) -> FileFound:
     chats: list[ReadyChat] = []
     not_read: list[NotRead] = []
+    passed_over: list[PassedOver] = []
     threads = _Threads()
     left = _MOST_KEPT
     for it in _all_of(path, threads, cancel):
@@ -75,28 +98,62 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
             chats.append(it)
         else:
             left -= _OF_NOT_READ
-            not_read.append(it)
+            if isinstance(it, NotRead):
+                not_read.append(it)
+            else:
+                passed_over.append(it)
         if left < 0:
-            not_read.append(NotRead(path.name, _TOO_MUCH))
+            not_read.append(NotRead(path.name, _TOO_MUCH, partly=True))
             break
     if not chats and not not_read:
-        not_read.append(NotRead(path.name, _NOTHING))
-    return FileFound(path, tuple(chats), tuple(not_read))
+        why = next((it.why for it in passed_over if it.name == path.name), NO_CHATS)
+        not_read.append(NotRead(path.name, why))
+        passed_over = [it for it in passed_over if it.name != path.name]
+    return FileFound(path, tuple(chats), tuple(not_read), tuple(passed_over))
 
 
-def _all_of(path: Path, threads: _Threads, cancel: CancelToken) -> FoundChats:
+def _all_of(
+    path: Path, threads: _Threads, cancel: CancelToken
+) -> Iterator[ReadyChat | NotRead | PassedOver]:
+    """Yield the chats of a file or folder, and each file of which nothing came, with the reason."""
+    kinds: set[str] = set()
+    empty: list[PassedOver] = []
     for document in documents(path):
         if cancel.cancelled:
             break
         if isinstance(document, NotRead):
             yield document
+        elif isinstance(document, PassedOver):
+            empty.append(document)
         else:
-            yield from _chats(document, threads, path)
+            for it in _chats(document, threads, path):
+                if isinstance(it, PassedOver):
+                    empty.append(it)
+                    continue
+                if isinstance(it, ReadyChat):
+                    kinds.add(_kind(document.name))
+                yield it
         del document  # the next one is read before this name would be another's
         if threads.size > _MOST_KEPT:
-            yield NotRead(path.name, _TOO_MUCH)
+            yield NotRead(path.name, _TOO_MUCH, partly=True)
             break
     yield from _jan(threads)
+    for it in empty:
+        yield NotRead(it.name, it.why) if _should_be_chats(it.name, kinds) else it
+
+
+def _kind(name: str) -> str:
+    """Return the folder of a file and its ending, which chats of one program have in common."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return str(path.with_name(f"x{path.suffix.lower()}"))
+
+
+def _should_be_chats(name: str, kinds: Container[str]) -> bool:
+    """Tell whether a file without chats would be missed. kinds: of files that have some."""
+    last = PurePosixPath(name.replace("\\", "/")).name
+    if last.lower() in _BESIDE_CHATS:
+        return False
+    return bool(_OF_CHATS.fullmatch(last)) or _kind(name) in kinds
 
 
 def _weight(chat: ReadyChat) -> int:
@@ -111,13 +168,15 @@ def _media_of(document: Document) -> tuple[str | bytes, ...]:
     return (document.media, document.text, *(page.data for page in document.pages))
 
 
-def _chats(document: ImportFile, threads: _Threads, within: Path) -> Iterator[ReadyChat | NotRead]:
+def _chats(
+    document: ImportFile, threads: _Threads, within: Path
+) -> Iterator[ReadyChat | NotRead | PassedOver]:
     data = document.data
     if data.startswith(ollama_chats.SIGN):
         yield from _ollama(document)
     elif gpt4all.is_ours(data):
         for it in read_each([data], gpt4all.read):
-            yield it if isinstance(it, ReadyChat) else NotRead(document.name, it.why)
+            yield it if isinstance(it, ReadyChat) else replace(it, what=document.name)
     else:
         text = data.decode("utf-8-sig", "replace")
         if (thread := thread_in(text)) is not None:
@@ -127,8 +186,12 @@ def _chats(document: ImportFile, threads: _Threads, within: Path) -> Iterator[Re
             threads.bodies[document.folder] = text
             threads.size += getsizeof(text)
         else:
-            _, found = chats_in(text)
-            yield from _placed(found, document.name if document.path != within else "")
+            source, found = chats_in(text)
+            read = list(islice(found, 1))
+            if not source and not read:
+                yield PassedOver(document.name, NO_CHATS)
+            place = document.name if document.path != within else ""
+            yield from _placed(chain(read, found), place)
 
 
 def _placed(found: FoundChats, place: str) -> FoundChats:

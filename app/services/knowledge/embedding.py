@@ -19,6 +19,7 @@ from app.store.vectors import MAKING
 from engines.errors import EngineError
 from engines.memory.load_options import LoadOptions
 from engines.models.embedding import EVERYDAY, FAMILIES, EmbeddingFamily, family_of
+from engines.regular import open_regular
 
 if TYPE_CHECKING:
     from app.core.models.entry import ModelEntry
@@ -199,7 +200,7 @@ class Embedding:
 def _fingerprint(path: Path, size: int) -> str:
     """Return a hash of a file's size and ends; of a model all that describes it stands there."""
     digest = hashlib.sha256(str(size).encode())
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         digest.update(file.read(_LOOKED_AT))
         file.seek(max(0, size - _LOOKED_AT))
         digest.update(file.read(_LOOKED_AT))

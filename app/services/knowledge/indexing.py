@@ -16,6 +16,7 @@ from app.services.knowledge.looking import Look, look_through
 from app.store.collection_index import CollectionIndex, SeenFile, TrackedFile
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.regular import open_regular
 
 if TYPE_CHECKING:
     from app.services.knowledge.embedding import Embedding
@@ -251,7 +252,7 @@ def _is_new(seen: SeenFile, known: TrackedFile | None) -> bool:
 def _hash(path: Path) -> str | None:
     """Return the hash of a file; None where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None

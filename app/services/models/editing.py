@@ -24,6 +24,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, MetadataRefused
 from engines.models.gguf.edit import Edit, Metadata, prepare
 from engines.private import private, replace_file, replacing, unfinished_of
+from engines.regular import open_regular
 from engines.text import SEAM
 from engines.types import Message
 
@@ -211,7 +212,7 @@ def _write(edit: Edit, part: Path, share: Share, cancel: CancelToken) -> str:
     """
     digest = hashlib.sha256()
     try:
-        reading = edit.source.open("rb")
+        reading = open_regular(edit.source)
     except OSError as error:
         raise not_read(edit.source, error) from error
     with reading, explained(part), open(part, "wb", opener=private) as writing:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
+from app.presenters.models import is_model_file
 from app.ui.chat.composer.message_edit import files_in
 
 
@@ -41,7 +42,7 @@ class Drops(QObject):
 
     def take_files(self, paths: Sequence[Path]) -> None:
         """Take files as if they were dropped."""
-        models = [path for path in paths if path.suffix.lower() == ".gguf"]
+        models = [path for path in paths if is_model_file(path)]
         if models:
             self.models.emit(models)
         files = [it for it in paths if it not in models and not self._take_chats(it)]

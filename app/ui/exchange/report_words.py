@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QCoreApplication
 
-from app.core.exchange.report import MOST_TOLD, FileReport
+from app.core.exchange.report import MOST_NAMED, MOST_TOLD, FileReport
 from app.ui.look.format import figure
 from app.ui.look.language import translated
 
@@ -36,14 +36,27 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     for what, count in sorted(report.left_out.items()):
         words = _tr("Left out, because Hearth does not support it: {0} ({1}).")
         said.append(words.format(translated(what), figure(count)))
-    if report.not_read:
-        said.append(_tr("Not read: {0}.").format(figure(len(report.not_read))))
-        said += [
-            f"  {translated(it.what)}: {translated(it.why)}" for it in report.not_read[:MOST_TOLD]
-        ]
-        if (more := len(report.not_read) - MOST_TOLD) > 0:
-            said.append("  " + _tr("and {0} more.").format(figure(more)))
-    return said
+    return [*said, *_not_read(report)]
+
+
+def _not_read(report: FileReport) -> Iterator[str]:
+    """Yield a line for each part of a file that was not read, or only in part."""
+    groups = (
+        (_tr("Read in part: {0}."), report.partly_read),
+        (_tr("Not read: {0}."), report.wholly_unread),
+    )
+    for words, found in groups:
+        if found:
+            yield words.format(figure(len(found)))
+        for it in found[:MOST_TOLD]:
+            yield f"  {translated(it.what)}: {translated(it.why)}"
+        if (more := len(found) - MOST_TOLD) > 0:
+            yield "  " + _tr("and {0} more.").format(figure(more))
+    for why, names in report.passed_by_reason.items():
+        named = ", ".join(names[:MOST_NAMED])
+        if (more := len(names) - MOST_NAMED) > 0:
+            named = _tr("{0} and {1} more").format(named, figure(more))
+        yield _tr("Passed over: {0}. {1}").format(named, translated(why))
 
 
 def _chats(count: int) -> str:

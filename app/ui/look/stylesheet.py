@@ -17,12 +17,16 @@ def stylesheet(theme: Theme, zoom: float = 1.0) -> str:
     return re.sub(r"\b([1-9]\d*)px", lambda size: f"{max(1, round(int(size[1]) * zoom))}px", whole)
 
 
+_PLAIN = "qproperty-textFormat: PlainText;"
+"""Tips show texts of users, models and files: Qt takes those that look like HTML for it."""
+
+
 def _base(t: Theme) -> str:
     return f"""
 QMainWindow, QDialog {{ background: {t.base}; }}
 QDialog[look="float"] {{ border: 1px solid {t.edge}; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line};
-    padding: 4px {GRID}px; }}
+    padding: 4px {GRID}px; {_PLAIN} }}
 QLabel[look="muted"] {{ color: {t.muted}; }}
 QLabel[look="small"] {{ color: {t.muted}; font-size: {SMALL}px; }}
 QLabel[look="group"] {{ color: {t.muted}; font-size: {SMALL}px; font-weight: 600; }}

@@ -10,7 +10,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEve
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.core.models.entry import ModelEntry
-from app.presenters.models import Models
+from app.presenters.models import Models, is_model_file
 from app.presenters.overview import ModelOverview
 from app.presenters.window import WindowPresenters
 from app.ui.models.details.details_page import DetailsPage
@@ -110,4 +110,4 @@ class HerePage(QStackedWidget):
 def _models_in(data: QMimeData) -> list[Path]:
     """The GGUF files among what is dragged."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
-    return [path for path in paths if path.suffix.lower() == ".gguf"]
+    return [path for path in paths if is_model_file(path)]

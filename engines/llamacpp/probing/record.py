@@ -10,6 +10,7 @@ from typing import Final
 
 from engines.kept_file import KeptFile, with_newest
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
+from engines.regular import open_regular
 from engines.types import LoadPlan
 
 FILE_NAME: Final = "probed.json"
@@ -55,7 +56,7 @@ def identity(plan: LoadPlan) -> str:
         matters = (*matters, plan.devices, plan.experts_in_ram)
     digest.update(json.dumps([way, matters, stamps(plan)]).encode())
     for path in files_of(plan):
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             digest.update(file.read(_TRIED_BYTES))
     return digest.hexdigest()
 

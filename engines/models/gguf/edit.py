@@ -1,7 +1,7 @@
 """Changes metadata of a GGUF file: its name, chat template and context length.
 
 edit = prepare(Path("model.gguf"), Metadata(name="My model"))
-with edit.source.open("rb") as source:
+with open_regular(edit.source) as source:
     target.write(edit.head)
     source.seek(edit.data)
     shutil.copyfileobj(source, target)
@@ -20,6 +20,7 @@ from typing import Final
 from engines.errors import MetadataRefused
 from engines.models.gguf.header import read_file
 from engines.models.gguf.reader import ARCHITECTURE, MAGIC, padded
+from engines.regular import open_regular
 
 LONGEST_NAME: Final = 200
 LARGEST_TEMPLATE: Final = 1 << 20
@@ -75,7 +76,7 @@ def prepare(source: Path, changes: Metadata) -> Edit:
     from gguf import GGUFValueType, Keys
 
     gguf, size = read_file(source)
-    with source.open("rb") as file:
+    with open_regular(source) as file:
         old = file.read(min(gguf.data, size))
     new: dict[str, bytes] = {}
     if changes.name is not None:

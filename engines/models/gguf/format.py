@@ -30,6 +30,7 @@ from engines.models.pairing import (
     require_pair,
     require_runnable,
 )
+from engines.regular import open_regular
 from engines.types import Ability, EngineName, MtpKind
 
 PART: Final = re.compile(
@@ -211,6 +212,14 @@ def parts_of(path: Path) -> tuple[Path, ...]:
     )
 
 
+def first_part(path: Path) -> Path:
+    """Return the first file of the model of a part."""
+    part = PART.match(path.name)
+    if part is None:
+        return path
+    return path.with_name(f"{part['stem']}-00001-of-{part['count']}{path.suffix}")
+
+
 def _abilities(by_template: tuple[Ability, ...], model: ListedModel) -> tuple[Ability, ...]:
     """Return what a model can do; one that does not chat sees for nobody."""
     return (*by_template, *senses(model.projector)) if "chat" in by_template else by_template
@@ -232,7 +241,7 @@ def _mix(header: GgufHeader) -> tuple[TensorShare, ...]:
 
 def _values(path: Path) -> Mapping[str, Value]:
     """Read the values before the token list, if all stand there; the header was read before."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return read_start(file, path.stat().st_size)[1]
 
 

@@ -29,6 +29,7 @@ from engines.models.gguf.reader import (
     read_start,
     whole_number,
 )
+from engines.regular import open_regular
 
 _LOOK: Final = 128 << 10
 _PER_LAYER: Final = 2
@@ -58,7 +59,7 @@ class Glance:
 
 def glance(path: Path) -> Glance | None:
     """Glance at a file; None for what is no GGUF, or unreadable. Raises OSError."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         start = file.read(_LOOK)
     if not start.startswith(MAGIC):
         return None

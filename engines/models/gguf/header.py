@@ -29,6 +29,7 @@ from engines.models.gguf import heads
 from engines.models.gguf.causes import LOOK, explain
 from engines.models.gguf.features import DFLASH, EAGLE3, Features, read_features, why_not_fed
 from engines.models.gguf.layers import Layers
+from engines.models.gguf.pieces import listed, refused_piece
 from engines.models.gguf.reader import (
     ARCHITECTURE,
     CHAT_TEMPLATE,
@@ -43,6 +44,7 @@ from engines.models.gguf.reader import (
     read_value,
 )
 from engines.models.gguf.types import file_types
+from engines.regular import open_regular
 
 if TYPE_CHECKING:
     from engines.models.gguf.hyperparameters import Hyperparameters
@@ -69,7 +71,7 @@ _NOT_CHAT: Final[dict[Kind, str]] = {
     "other": "It is made for something other than written answers.",
 }
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
-_AGAIN: Final = "Delete the file and download the model again."
+_AGAIN: Final = "Download the model again."
 
 
 @dataclass(frozen=True)
@@ -156,24 +158,42 @@ def read_header(path: Path) -> GgufHeader:
     gguf, size = read_file(path)
     number, count = _split(path.name, gguf)
     if number:
-        raise NotAModel(
-            f"“{path.name}” is only a part of a model.",
-            f"It is part {number + 1} of {count}.",
-            "Choose the first part; the others are found beside it.",
-        )
+        raise _later_part(path, number + 1, count)
     tensors = list(gguf.tensors)
+    missing = _missing_parts(path, count)
+    if missing:
+        raise ModelDamaged(
+            f"“{path.name}” is not complete.",
+            f"It is the first of {count} files. Not beside it: {listed(missing)}.",
+            f"Download {listed(missing)} into the same folder.",
+        )
     for part in range(2, count + 1):
-        beside = path.with_name(_PART.sub(f"-{part:05}-of-{count:05}.gguf", path.name))
-        if not beside.exists():
-            raise ModelDamaged(
-                f"“{path.name}” is not complete.",
-                f"It is the first of {count} files, and {beside.name} is not beside it.",
-                "Download all parts into one folder.",
-            )
-        more, more_size = read_file(beside)
+        more, more_size = read_file(_part(path, part, count))
         tensors += more.tensors
         size += more_size
     return _header(path.name, gguf, tuple(tensors), size, count)
+
+
+def _later_part(path: Path, number: int, count: int) -> NotAModel:
+    what, why = f"“{path.name}” is only a part of a model.", f"It is part {number} of {count}."
+    missing = _missing_parts(path, count)
+    if not missing:
+        return NotAModel(what, why, "Choose the first part; the others are found beside it.")
+    return NotAModel(
+        what,
+        f"{why} Not beside it: {listed(missing)}.",
+        f"Download {listed(missing)} into the same folder, then choose the first part.",
+    )
+
+
+def _missing_parts(path: Path, count: int) -> tuple[str, ...]:
+    """Return the names of the parts of a model that are not beside one of them."""
+    parts = (_part(path, number, count) for number in range(1, count + 1))
+    return tuple(it.name for it in parts if not it.exists())
+
+
+def _part(path: Path, number: int, count: int) -> Path:
+    return path.with_name(_PART.sub(f"-{number:05}-of-{count:05}.gguf", path.name))
 
 
 def require_loadable(path: Path, header: GgufHeader) -> None:
@@ -207,7 +227,7 @@ def read_template(path: Path) -> str:
 
 def _one_text(path: Path, key: str) -> str:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             found = read_value(file, path.stat().st_size, key)
     except (OSError, ValueError, BadGguf):
         return ""
@@ -226,8 +246,8 @@ def read_file(path: Path) -> tuple[Gguf, int]:
                 "It is a device or a pipe, not an ordinary file.",
                 "Choose a file whose name ends in .gguf.",
             )
-        with path.open("rb") as file:
-            gguf = _read(file, path.name, facts.st_size)
+        with open_regular(path) as file:
+            gguf = _read(file, path, facts.st_size)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise ModelNotFound(
             f"“{path.name}” was not found.",
@@ -241,7 +261,7 @@ def read_file(path: Path) -> tuple[Gguf, int]:
             "Check that you may read the file and that its disk is connected.",
         ) from error
     if gguf.end > facts.st_size:
-        raise _truncated(path.name, gguf.end, facts.st_size)
+        raise refused_piece(path) or _truncated(path.name, gguf.end, facts.st_size)
     return gguf, facts.st_size
 
 
@@ -265,15 +285,15 @@ def _truncated(name: str, expected: int, size: int) -> ModelDamaged:
     )
 
 
-def _read(file: BinaryIO, name: str, size: int) -> Gguf:
-    start = file.read(LOOK)
+def _read(file: BinaryIO, path: Path, size: int) -> Gguf:
+    name, start = path.name, file.read(LOOK)
     if not start.startswith(MAGIC):
-        raise explain(name, size, start)
+        raise refused_piece(path) or explain(name, size, start)
     file.seek(0)
     try:
         return read_gguf(file, size)
     except CutOff:
-        raise ModelDamaged(
+        raise refused_piece(path) or ModelDamaged(
             f"“{name}” is not complete.",
             f"Its {size:,} bytes end in the middle of its header: most likely its download was "
             "interrupted.",

@@ -27,6 +27,7 @@ from engines.models.gguf.reader import (
     read_start,
     whole_number,
 )
+from engines.regular import open_regular
 from engines.types import Ability
 
 _ARCHITECTURE: Final = "clip"
@@ -230,7 +231,7 @@ def senses(projector: Path | None) -> tuple[Ability, ...]:
     if projector is None:
         return ()
     try:
-        with projector.open("rb") as file:
+        with open_regular(projector) as file:
             start = file.read(_LOOK)
     except OSError:
         return ()

@@ -167,6 +167,21 @@ def test_files_go_with_the_question(
     assert not DataFolder.default().attachments.exists(), "no chat was saved"
 
 
+def test_a_file_in_which_nothing_matches_is_named(
+    hearth: Hearth, engine: ScriptedEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine.context = 2000
+    path = tmp_path / "book.md"
+    path.write_text("\n\n".join(f"# Part {n}\n\n" + f"Bread {n}. " * 60 for n in range(40)))
+    note = "book.md: nothing in it matches the question, so only its beginning is in."
+    assert hearth("ask", "Xyzzy?", "--file", str(path)) == 0
+    assert note in capsys.readouterr().err
+    assert hearth("ask", "Xyzzy?", "--file", str(path), "--json") == 0
+    assert note in json.loads(capsys.readouterr().out)["notes"]
+    assert hearth("ask", "Bread 17?", "--file", str(path)) == 0
+    assert "matches the question" not in capsys.readouterr().err
+
+
 def test_files_are_kept_with_a_chat(hearth: Hearth, tmp_path: Path) -> None:
     path = pdf(tmp_path / "oven.pdf", [["The oven takes 250 degrees."]])
     DataFolder.default().prepare()

@@ -85,7 +85,9 @@ def test_an_import_in_which_nothing_could_be_read_is_an_error(
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "nothing_imported"
     assert "notes.txt: It contains no chats" in error["why"]
-    assert "And 1 more like that." in error["why"]
+    assert "torn.json: It is damaged" in error["why"]
+    assert "gone: The system says" in error["why"]
+    assert "away: The system says" in error["why"]
     assert main(["chats", "import", *named, *dry]) == 1
     printed = capsys.readouterr()
     assert not printed.out

@@ -167,6 +167,49 @@ def test_files_that_may_have_a_quote_are_asked(index: CollectionIndex) -> None:
     assert index.with_words("a spaceship of gold") == []
 
 
+ZH = attached(
+    "zh.txt", "合同终止并交还钥匙后六个月之内。\n出租人退还押\n金。", "用Python编程。"
+).document
+JA = attached("ja.txt", "赤いランプが点滅した場合は、かす受けを取り外してください。").document
+TH = attached("th.txt", "ถ้าลาป่วยเกินสามวันต้องส่งใบรับรองแพทย์").document
+FR = attached("fr.txt", "La franchise s'élève à trois cents euros. Modèle QX-77.").document
+
+
+@pytest.mark.parametrize(
+    ("question", "file"),
+    [
+        ("押金什么时候可以退还", "zh"),
+        ("Python", "zh"),
+        ("ランプが点滅したのですが", "ja"),
+        ("ลาป่วยกี่วัน", "th"),
+        ("Quelle est la franchise que je paie ?", "fr"),
+        ("QX77", "fr"),
+        ("qx 77", "fr"),
+    ],
+)
+def test_words_are_found_in_any_script(index: CollectionIndex, question: str, file: str) -> None:
+    keep(index, lease=LEASE, bread=BREAD, zh=ZH, ja=JA, th=TH, fr=FR)
+    assert names(index, question)[0] == file
+
+
+def test_a_text_without_spaces_leaves_no_word_behind(index: CollectionIndex) -> None:
+    keep(index, lease=LEASE, zh=ZH)
+    index.note(gone=[it.id for it in index.known().values() if it.seen.name == "zh"])
+    assert names(index, "押金 Python 钥匙") == []
+
+
+@pytest.mark.parametrize(
+    ("quote", "file"),
+    [("交还钥匙后六个月之内", "zh"), ("出租人退还押金", "zh"), ("かす受けを取り外して", "ja")],
+)
+def test_files_that_may_have_a_quote_without_spaces_are_asked(
+    index: CollectionIndex, quote: str, file: str
+) -> None:
+    keep(index, lease=LEASE, zh=ZH, ja=JA, th=TH)
+    assert [name for _, name in index.with_words(quote)] == [file]
+    assert index.with_words("火星没有月亮山") == []
+
+
 @pytest.mark.parametrize("content", [b"no database at all" * 99, b""])
 def test_a_damaged_index_is_begun_anew(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "index.db"

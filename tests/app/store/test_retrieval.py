@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tests.bench.retrieval import full_text, haystack, measure
+from tests.bench.retrieval import full_text, haystack, in_scripts, measure
 
 
 def test_there_are_200_questions_half_of_them_german() -> None:
@@ -23,3 +23,11 @@ def test_full_text_alone_finds_as_many_as_it_did() -> None:
     """Three in ten: the questions avoid the words of what answers them."""
     files, questions = haystack(guides=False)
     assert measure(full_text(files), questions).right >= 60
+
+
+def test_questions_in_scripts_without_spaces_find_their_passages() -> None:
+    """In Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese and Hindi, and in French."""
+    files, questions = in_scripts()
+    assert len({it.language for it in questions}) == 9
+    search = full_text(files)
+    assert measure(lambda it: search(it)[:1], questions).missed == ()

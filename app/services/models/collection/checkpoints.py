@@ -11,6 +11,7 @@ from app.core.models.entry import Source
 from app.services.models.collection.found import FoundModel, Inode, Scan, read_json, skipped
 from engines.models.checkpoint import INDEX, missing_in, weights_in
 from engines.models.draft_config import CHATS, draft_method
+from engines.regular import require_regular
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def checkpoints_of(scan: Scan) -> Iterator[CheckpointFiles]:
             continue
         try:
             files = weights_in(folder)
-            size = sum(file.stat().st_size for file in files)
+            size = sum(require_regular(file).st_size for file in files)
             facts = folder.stat()
         except OSError as error:
             scan.notes.append(skipped(folder, error))

@@ -17,6 +17,7 @@ from app.store.folder import explained
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.private import private, replace_file
+from engines.regular import open_regular
 
 _SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
@@ -85,7 +86,7 @@ def _write(source: Path, part: Path, share: Share, cancel: CancelToken) -> str:
 
     digest = hashlib.sha256()
     try:
-        reading = source.open("rb")
+        reading = open_regular(source)
     except OSError as error:
         raise not_read(source, error) from error
     with reading, explained(part), open(part, "wb", opener=private) as writing:

@@ -12,8 +12,10 @@ from typing import Final
 from app.core.models.entry import Source
 from app.services.models.collection.found import FoundModel, Inode, Scan, skipped
 from engines.models.checkpoint import is_checkpoint
-from engines.models.gguf.format import PART, parts_of
+from engines.models.gguf.format import PART, first_part, parts_of
 from engines.models.gguf.glance import Glance, glance
+from engines.models.gguf.pieces import listed, pieces_of
+from engines.regular import require_regular
 
 _DEEPEST: Final = 8
 # What programs call a GGUF file that is still coming: GPT4All, and macOS' shadows of files.
@@ -165,7 +167,16 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
-    """Return the models, drafters and projectors among the files of a folder."""
+    """Return the models, drafters and projectors among the files of a folder.
+
+    Pieces that have to be joined, and parts without their first one, are noted.
+    """
+    cut: set[str] = set()
+    for name in names:
+        pieces = None if is_complete_name(name) else pieces_of(folder / name, names)
+        if pieces is not None and pieces.whole not in cut:
+            cut.add(pieces.whole)
+            scan.notes.append(f"{folder / name} was skipped. {pieces.why} {pieces.advice}")
     for name in filter(is_complete_name, names):
         path = folder / name
         part = PART.match(name)
@@ -173,16 +184,19 @@ def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
             yield from _group(path.stem, (path,), scan)
         elif int(part["number"]) == 1:
             yield from _group(part["stem"], parts_of(path), scan)
+        elif (first := first_part(path)).name not in names:
+            scan.notes.append(f"{path} was skipped. Not beside it: {first.name}.")
 
 
 def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
     try:
-        size, inode = sum(file.stat().st_size for file in files), inode_of(files[0])
+        size, inode = sum(require_regular(it).st_size for it in files), inode_of(files[0])
     except FileNotFoundError as error:
         missing = Path(error.filename)
         scan.watch(missing)  # a link into a cache may be there before its blob
         if missing != files[0]:
-            scan.notes.append(f"{files[0]} was skipped: {missing.name} is not beside it.")
+            gone = tuple(it.name for it in files if not it.exists())
+            scan.notes.append(f"{files[0]} was skipped. Not beside it: {listed(gone)}.")
         return
     except OSError as error:
         scan.notes.append(skipped(files[0], error))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from app.core.models.entry import Source
 from engines.errors import NotAModel
+from engines.regular import read_regular_text
 from engines.types import EngineName
 
 Stamp = int | None
@@ -105,7 +106,7 @@ def read_json(path: Path, scan: Scan) -> Any:
     """Read a JSON file; None if it is missing, or damaged, which is noted."""
     scan.watch(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(read_regular_text(path, encoding="utf-8-sig"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:

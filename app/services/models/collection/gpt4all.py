@@ -12,6 +12,7 @@ from pathlib import Path
 from app.core.home import from_home
 from app.services.models.collection.files import groups_below
 from app.services.models.collection.found import Scan
+from engines.regular import read_regular_text
 
 
 def scan_gpt4all(folders: Iterable[Path], settings: Path | None) -> Scan:
@@ -33,7 +34,7 @@ def _model_path(settings: Path, scan: Scan) -> Path | None:
 
     reader = configparser.ConfigParser(interpolation=None, strict=False)
     try:
-        reader.read_string(settings.read_text(encoding="utf-8"))
+        reader.read_string(read_regular_text(settings))
     except (OSError, ValueError, configparser.Error):
         scan.notes.append(f"{settings} was skipped: it is damaged.")
         return None

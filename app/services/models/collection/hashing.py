@@ -9,6 +9,7 @@ from typing import Final
 from app.core.errors import ModelNotRead
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.regular import open_regular
 
 Progress = Callable[[float], None]
 """Called with the share that is done, 0.0 to 1.0."""
@@ -35,7 +36,7 @@ def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
 
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             while piece := file.read(CHUNK):
                 if cancel.cancelled:
                     raise Cancelled

@@ -14,6 +14,7 @@ from typing import Final
 from app.services.models.collection.checkpoints import checkpoints_of
 from app.services.models.collection.files import groups_below
 from app.services.models.collection.found import Scan, changed, inside
+from engines.regular import read_regular_text
 
 _SHA256: Final = re.compile(r"^(?:sha256[-:])?([0-9a-f]{64})$")
 
@@ -46,7 +47,7 @@ def hash_in_name(path: Path) -> str | None:
 def _commits(folder: Path, scan: Scan) -> list[Path]:
     """List the snapshots: that of `main` first, then the newest first."""
     try:
-        main = (folder / "refs" / "main").read_text(encoding="utf-8").strip()
+        main = read_regular_text(folder / "refs" / "main").strip()
     except (OSError, ValueError):
         main = ""
     scan.watch(folder / "refs")

@@ -13,6 +13,7 @@ from typing import Any
 
 from app.services.models.collection.files import Group, group_of, groups_below
 from app.services.models.collection.found import FoundModel, Scan, inside, read_json
+from engines.regular import read_regular_text
 
 
 def scan_jan(homes: Iterable[Path]) -> Scan:
@@ -83,7 +84,7 @@ def _read_yaml(path: Path, scan: Scan) -> dict[str, Any] | None:
     import yaml
 
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = yaml.safe_load(read_regular_text(path))
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         values = None
     if not isinstance(values, dict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from html import escape
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from app.ui.notify import Notifier
 
 _PART = "citations"
+_TIP_WIDTH = 80
+"""Characters of a line in a tip."""
 
 
 class CitationMarks(QObject):
@@ -104,8 +106,7 @@ class CitationMarks(QObject):
             for number, it in enumerate(checked.citations, 1)
         ]
         tips = {
-            # A tip takes what looks like HTML for it, and a file may be called anything.
-            number: f"<p>{escape(verdict(it, checked))}</p>"
+            number: fill(verdict(it, checked), _TIP_WIDTH)
             for number, it in enumerate(checked.citations, 1)
         }
         if self._uncited:

@@ -145,7 +145,19 @@ def given(share: FileShare) -> str:
         else:
             words = _tr("files", "The model was given all of {0} but {1} scanned pages.")
         return words.format(isolated(share.name), figure(share.unseen))
-    if share.of <= 1 or not share.places:
-        return _tr("files", "The model was given parts of {0}.").format(isolated(share.name))
+    name = isolated(share.name)
+    if share.nothing:
+        words = _tr(
+            "files", "The model was given nothing of {0}: nothing in it matches the question."
+        )
+        return words.format(name)
+    if share.unmatched:
+        words = _tr(
+            "files",
+            "Nothing in {0} matches the question, so the model was given its beginning.",
+        )
+        return words.format(name)
+    if share.of <= 1:
+        return _tr("files", "The model was given parts of {0}.").format(name)
     words = _tr("files", "The model was given {0} of {1} of {2}.")
-    return words.format(figure(share.places), counted(share.kind, share.of), isolated(share.name))
+    return words.format(figure(share.places), counted(share.kind, share.of), name)

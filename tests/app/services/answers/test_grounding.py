@@ -76,9 +76,42 @@ def test_of_a_file_that_does_not_fit_the_passages_that_suit_are_told(context: in
 
 
 def test_a_question_that_suits_no_passage_is_told_the_beginnings() -> None:
-    sources = choose("xyzzy", [LARGE], Model(4096).measure)
+    model = Model(4096)
+    sources = choose("xyzzy", [LARGE], model.measure)
     assert sources[0].place == 1
     assert sources[0].start == 0
+    assert share_of(LARGE, sources).unmatched
+    assert share_told(LARGE.attachment, [source_from(asdict(it)) for it in sources]).unmatched
+    told = prompt_text("xyzzy", sources, model.documents)
+    assert "Nothing in it matches the question: this is its beginning." in told
+
+
+def test_passages_that_suit_are_no_beginning() -> None:
+    sources = choose("When was the kiln in Ulm lit?", [LARGE], Model(4096).measure)
+    assert not share_of(LARGE, sources).unmatched
+
+
+def test_before_a_question_is_typed_nothing_is_said_of_it() -> None:
+    sources = choose(" ", [LARGE], Model(4096).measure)
+    assert not share_of(LARGE, sources).unmatched
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("乌尔姆的窑是什么时候点火的", "乌尔姆的窑在五月十四日点火。"),
+        ("ウルムの窯はいつ点火されましたか", "ウルムの窯は五月十四日に点火された。"),
+        ("จุดเตาเผาเมื่อไร", "เตาเผาที่อูล์มจุดไฟเมื่อวันที่สิบสี่พฤษภาคม"),
+    ],
+)
+def test_passages_without_spaces_are_told(question: str, fact: str) -> None:
+    fill = ("面包和别的东西。" * 40, "パンはおいしいです。" * 40, "ขนมปังอร่อยมาก" * 40)
+    file = attached("book.pdf", *fill * 9, fact, *fill * 9)
+    model = Model(4096)
+    model.documents[file.document.sha256] = file.document
+    sources = choose(question, [file], model.measure)
+    assert fact in prompt_text(question, sources, model.documents)
+    assert not share_of(file, sources).unmatched
 
 
 def test_a_server_that_does_not_tell_its_context_gets_passages() -> None:

@@ -8,6 +8,7 @@ import sqlite3
 import zipfile
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,7 +103,10 @@ def test_jan_is_read_old_and_new_whole_and_in_parts(tmp_path: Path) -> None:
         file.write('{"thread_id": "jan_17000')
     (found,) = read(old)
     assert [len(it.messages) for it in found.chats] == [2]
-    assert found.chats[0].left_out == {"damaged messages": 1}
+    (damage,) = found.not_read
+    assert damage.partly
+    assert "Old Jan" in damage.what
+    assert damage.why == "1 message is damaged or missing."
 
 
 def test_numbered_files_of_a_newer_export_of_chatgpt_are_one_export(tmp_path: Path) -> None:
@@ -181,7 +185,10 @@ def test_a_message_of_jan_with_a_large_picture_or_a_damaged_first_line(tmp_path:
     path.write_text('{"thread_id": "01J\n' + path.read_text())
     (found,) = read(path)
     assert [len(it.messages) for it in found.chats] == [2]
-    assert found.chats[0].left_out == {TOOLS: 1, "damaged messages": 1}
+    assert found.chats[0].left_out == {TOOLS: 1}
+    (damage,) = found.not_read
+    assert damage.partly
+    assert damage.why.startswith("1 message is damaged or missing.")
 
 
 def test_a_database_of_another_program_is_borne(tmp_path: Path) -> None:
@@ -304,3 +311,131 @@ def test_a_cancelled_look_reads_no_further(tmp_path: Path) -> None:
     cancel = CancelToken()
     cancel.cancel()
     assert list(read_files([tmp_path], cancel)) == []
+
+
+def with_holes() -> dict[str, bytes]:
+    """Chats of LM Studio as they are after a crash, by the names of their files."""
+    third = {"versions": [{"type": "singleStep", "role": "user", "content": "And a dog?"}]}
+    chats: dict[str, dict[str, Any]] = {}
+    for name in (
+        "whole", "null message", "no versions", "empty versions", "null version", "null content",
+        "no role", "null step", "no text", "null messages", "no messages", "empty messages",
+        "only holes", "no choice",
+    ):  # fmt: skip
+        chat = lm_studio_chat() | {"name": name, "createdAt": 1_700_000_000_000 + len(chats)}
+        chat["messages"].append({**third, "currentlySelected": 0})
+        chats[name] = chat
+    first = {name: chat["messages"][0] for name, chat in chats.items()}
+    second = {name: chat["messages"][1] for name, chat in chats.items()}
+    chats["null message"]["messages"][1] = None
+    del first["no versions"]["versions"]
+    second["empty versions"]["versions"] = []
+    second["null version"]["versions"][0] = None
+    first["null content"]["versions"][0]["content"] = None
+    del first["no role"]["versions"][0]["role"]
+    second["null step"]["versions"][0]["steps"][1] = None
+    first["no text"]["versions"][0]["content"][1]["text"] = None
+    chats["null messages"]["messages"] = None
+    del chats["no messages"]["messages"]
+    chats["empty messages"]["messages"] = []
+    chats["only holes"]["messages"] = [None, {}, "?"]
+    del second["no choice"]["currentlySelected"]
+    files = {name: json.dumps(chat).encode() for name, chat in chats.items()}
+    whole = files["whole"].replace(b"1700000000000", b"1700000000999")
+    files |= {
+        "cut": whole[:-40], "beginning lost": whole[40:], "empty": b"", "zeros": b"\0" * 900,
+        "nothing": b"{}", "null": b"null", "list": b"[]", "text": b"no chat",
+    }  # fmt: skip
+    return {f"{name}.conversation.json": data for name, data in files.items()}
+
+
+def test_each_chat_with_holes_is_read_or_named(tmp_path: Path) -> None:
+    files = with_holes()
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (found,) = read(tmp_path)
+    named = {
+        name: [it for it in found.not_read if it.what.startswith(name)] for name in files
+    }  # by the file
+    silent = {name.partition(".")[0] for name, lines in named.items() if not lines}
+    assert silent == {"whole", "no choice"}
+    assert titles(found) == [
+        "empty versions", "no choice", "no role", "no text", "no versions", "null content",
+        "null message", "null step", "null version", "whole",
+    ]  # fmt: skip
+    for chat in found.chats:
+        for line in named[f"{chat.chat.title}.conversation.json"]:
+            assert (line.why, line.partly) == ("1 message is damaged or missing.", True)
+        shown = [it.text for it in path_to(chat.messages, chat.chat.leaf_id)]
+        assert "And a dog?" in shown[-1], "what follows a hole is shown"
+    assert {it.why for it in found.not_read if not it.partly} == {
+        DAMAGED,
+        "It has no messages.",
+        "Its list of messages is missing or damaged.",
+        "It contains no chats that Hearth can read.",
+        "It is empty.",
+        "It is damaged: it begins with zeros.",
+    }
+    said = told(reports([found], {}), done=True)
+    assert all(name in said for name in files if name.partition(".")[0] not in silent)
+    packed = zipped(tmp_path / "all.zip", **{it.replace(".", "__"): x for it, x in files.items()})
+    (again,) = read(packed)
+    assert set(again.not_read) == set(found.not_read)
+
+
+def test_a_hole_in_a_tree_of_chatgpt_does_not_part_it(tmp_path: Path) -> None:
+    chat = chatgpt_chat("a", "One")
+    whole = json.dumps([chat])
+    (tmp_path / "conversations.json").write_text(whole)
+    ((before,), none) = (found := read(tmp_path)[0]).chats, found.not_read
+    assert none == ()
+    shown = [it.id for it in path_to(before.messages, before.chat.leaf_id)]
+    nodes = [it for it in chat["mapping"].values() if (it.get("message") or {}).get("author")]
+    gone = next(it["id"] for it in nodes if it["message"]["author"]["role"] == "user")
+    for hole in (None, {}, {"id": gone, "parent": None, "message": {}}, "missing"):
+        chat = chatgpt_chat("a", "One")
+        if hole == "missing":
+            del chat["mapping"][gone]
+        else:
+            chat["mapping"][gone] = hole
+        (tmp_path / "conversations.json").write_text(json.dumps([chat]))
+        (found,) = read(tmp_path)
+        (line,) = found.not_read
+        assert (line.what, line.partly) == ("conversations.json: “One”", True), hole
+        assert "damaged or missing" in line.why
+        assert len(shown) > 1
+
+
+def test_a_hole_in_other_formats_is_named(tmp_path: Path) -> None:
+    web = open_webui_chat()
+    messages = web["chat"]["history"]["messages"]
+    del messages[next(it for it, value in messages.items() if value.get("parentId"))]
+    (tmp_path / "chat-export-1.json").write_text(json.dumps([web]))
+    database = write_ollama(tmp_path / "db.sqlite")
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("INSERT INTO messages (chat_id, role, content) VALUES ('gone', 'user', 'x')")
+        db.commit()
+    jan = write_jan(tmp_path, new=True)
+    (jan / "thread.json").write_text("")
+    lone = write_jan(tmp_path / "lone", new=True)
+    (lone / "messages.jsonl").unlink()
+    (found,) = read(tmp_path)
+    lines = {it.what: it.why for it in found.not_read}
+    told_of = " ".join(f"{what}: {why}" for what, why in lines.items())
+    assert "chat-export-1.json" in told_of
+    assert lines["db.sqlite"] == "1 of its messages belong to no chat."
+    assert any("thread.json is missing or damaged" in why for why in lines.values())
+    assert "Its messages.jsonl is missing or empty." in lines.values()
+
+
+def test_what_is_no_chat_is_passed_over_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.conversation.json").write_text(json.dumps(lm_studio_chat()))
+    (tmp_path / "other.json").write_text("{}")
+    (tmp_path / "photo.png").write_bytes(b"\x89PNG")
+    (tmp_path / "inner.zip").write_bytes(b"PK\x03\x04")
+    (tmp_path / "link.json").symlink_to(tmp_path / "a.conversation.json")
+    (found,) = read(tmp_path)
+    assert [it.what for it in found.not_read] == ["link.json", "other.json"]
+    said = told(reports([found], {}), done=True)
+    assert "Passed over: photo.png. It contains no chats that Hearth can read." in said
+    assert "Passed over: inner.zip. It is an archive; import it by itself." in said

@@ -106,6 +106,19 @@ def test_who_imports_comes_first(ui: Ui, tmp_path: Path) -> None:
     assert (taken, attached) == ([path], [])
 
 
+@pytest.mark.parametrize("name", ["m.gguf", "M.GGUF", "m.gguf.part1of2", "m.gguf.001"])
+def test_a_piece_of_a_model_that_is_dropped_is_no_attachment(
+    ui: Ui, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"GGUF")
+    drops = Drops(ui.window, [], lambda _: False)
+    models: list[list[Path]] = []
+    drops.models.connect(models.append)
+    drops.take_files([path])
+    assert models == [[path]]
+
+
 def test_an_app_that_becomes_the_active_one_shows_a_window_that_was_closed_into_the_tray(
     ui: Ui,
 ) -> None:

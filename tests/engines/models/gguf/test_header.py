@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,13 @@ class TestSplit:
         with pytest.raises(ModelDamaged, match="m-00002-of-00002"):
             read_header(self.write(tmp_path, 0, {}))
 
+    def test_all_missing_parts_are_named(self, tmp_path: Path) -> None:
+        path = self.write(tmp_path, 0, {})
+        path = path.rename(tmp_path / "m-00001-of-00002.gguf")
+        with pytest.raises(ModelDamaged, match=r"Download m-00002-of-00002\.gguf") as caught:
+            read_header(path)
+        assert "elete" not in str(caught.value)
+
     def test_a_renamed_part_is_refused(self, tmp_path: Path) -> None:
         path = self.write(tmp_path, 0, {}).rename(tmp_path / "nice-name.gguf")
         with pytest.raises(ModelDamaged, match="was renamed"):
@@ -177,7 +185,7 @@ class TestBadFiles:
             raise PermissionError(13, "Permission denied")
 
         path = write_llama(tmp_path / "m.gguf")
-        monkeypatch.setattr(Path, "open", refuse)  # a mode of 0 does not stop an administrator
+        monkeypatch.setattr(os, "open", refuse)  # a mode of 0 does not stop an administrator
         with pytest.raises(ModelUnreadable, match="Permission denied"):
             read_header(path)
 
@@ -206,6 +214,54 @@ class TestBadFiles:
             read_header(path)
         assert f"at least {size:,} bytes" in caught.value.why
         assert f"has {size - 1:,}" in caught.value.why
+
+    @pytest.mark.parametrize(
+        ("name", "beside", "said"),
+        [
+            (
+                "m.gguf.part1of2",
+                (),
+                "piece 1 of 2 of a file that was cut. Not beside it: m.gguf.p",
+            ),
+            ("m.gguf.part1of2", ("m.gguf.part2of2",), "m.gguf.part1of2 m.gguf.part2of2 > m.gguf"),
+            ("m.gguf.part2of3", ("m.gguf.part1of3",), "Not beside it: m.gguf.part3of3."),
+            ("m.gguf.aa", ("m.gguf.ab", "m.gguf.ac"), "m.gguf.aa m.gguf.ab m.gguf.ac > m.gguf"),
+            ("m.gguf.ab", (), "Not beside it: m.gguf.aa."),
+            ("m.gguf.001", ("m.gguf.003",), "Not beside it: m.gguf.002."),
+            ("m.gguf-split-a", ("m.gguf-split-b",), "m.gguf-split-a m.gguf-split-b > m.gguf"),
+            ("m.gguf.part-00001-of-00002", (), "Not beside it: m.gguf.part-00002-of-00002."),
+            ("m.part1of2.gguf", ("m.part2of2.gguf",), "m.part1of2.gguf m.part2of2.gguf > m.gguf"),
+            ("m.gguf.part10", ("m.gguf.part9",), "m.gguf.part1, m.gguf.part2,"),
+        ],
+    )
+    @pytest.mark.parametrize("start", [b"", b"GGUF"])
+    def test_a_piece_of_a_cut_file(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        name: str,
+        beside: tuple[str, ...],
+        said: str,
+        start: bytes,
+    ) -> None:
+        monkeypatch.setattr(sys, "platform", "linux")
+        whole = write_llama(tmp_path / "whole").read_bytes()
+        (tmp_path / name).write_bytes(whole[:-100] if start else b"\1\2\3" * 99)
+        for other in beside:
+            (tmp_path / other).write_bytes(b"x")
+        with pytest.raises(NotAModel, match="is one piece of a model") as caught:
+            read_header(tmp_path / name)
+        told = f"{caught.value.why} {caught.value.do}"
+        assert said in told
+        assert "interrupted" not in told
+        assert "elete" not in told
+
+    @pytest.mark.parametrize("name", ["m.gguf.part", "m.gguf.bak", "m.gguf.bk", "m.gguf.20240501"])
+    def test_another_ending_is_no_piece(self, tmp_path: Path, name: str) -> None:
+        path = write_llama(tmp_path / name)
+        os.truncate(path, path.stat().st_size - 1)
+        with pytest.raises(ModelDamaged, match="interrupted"):
+            read_header(path)
 
     @pytest.mark.parametrize("length", [4, 7, 8, 23, 24, 100, 1000, 2000])
     def test_half_a_header(self, tmp_path: Path, length: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,10 @@ import pytest
 
 from app.services.models.collection.folders import folders_named, scan_folder
 from app.services.models.collection.found import Scan
+from app.services.models.collection.gpt4all import scan_gpt4all
+from app.services.models.collection.hub_cache import scan_hub
+from app.services.models.collection.jan import scan_jan
+from app.services.models.collection.ollama import scan_ollama
 from app.wiring.shipped import STARTER
 from tests.app.services.models.collection.layouts import some_model, write_projector
 from tests.engines.gguf_files import (
@@ -59,6 +64,79 @@ def test_what_is_no_model_is_noted(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+def test_nothing_but_a_file_is_opened(tmp_path: Path) -> None:
+    """A pipe would be waited on for ever, and a device might never end."""
+    some_model(tmp_path / "good.gguf")
+    os.mkfifo(tmp_path / "pipe.gguf")
+    (tmp_path / "device.gguf").symlink_to("/dev/zero")
+    (tmp_path / "folder.gguf").mkdir()
+    (tmp_path / "circle.gguf").symlink_to(tmp_path / "circle.gguf")
+    some_model(tmp_path / "two-00001-of-00002.gguf")
+    os.mkfifo(tmp_path / "two-00002-of-00002.gguf")
+    checkpoint = tmp_path / "checkpoint"
+    checkpoint.mkdir()
+    os.mkfifo(checkpoint / "config.json")
+    os.mkfifo(checkpoint / "model.safetensors")
+    scan = scan_folder(tmp_path)
+    assert names(scan) == ["good"]
+    noted = {Path(note.split(" was skipped")[0]).name: note for note in scan.notes}
+    assert noted.keys() == {
+        "pipe.gguf", "device.gguf", "circle.gguf", "two-00001-of-00002.gguf",
+        "config.json",
+    }  # fmt: skip
+    assert "it is a pipe" in noted["pipe.gguf"]
+    assert "it is a device" in noted["device.gguf"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+@pytest.mark.parametrize(
+    "named",
+    [
+        "manifests/registry.ollama.ai/library/m/latest",
+        "models--a--b/refs/main",
+        "llamacpp/models/m/model.yml",
+        "nomic.ai/GPT4All.ini",
+    ],
+)
+def test_a_pipe_in_the_place_of_another_programs_file_is_passed_over(
+    tmp_path: Path, named: str
+) -> None:
+    path = tmp_path / named
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    (tmp_path / "models--a--b" / "snapshots").mkdir(parents=True, exist_ok=True)
+    found = (
+        scan_hub(tmp_path),
+        scan_ollama(tmp_path),
+        scan_jan([tmp_path]),
+        scan_gpt4all([], tmp_path / "nomic.ai" / "GPT4All.ini"),
+    )
+    assert not any(scan.models for scan in found)
+
+
+def test_pieces_and_parts_that_lack_others_are_noted(tmp_path: Path) -> None:
+    for name in (
+        "a.gguf.part1of2", "b.gguf.part1of2", "b.gguf.part2of2", "c.gguf.aa", "c.gguf.ac",
+        "d.gguf.002",
+    ):  # fmt: skip
+        (tmp_path / name).write_bytes(b"x")
+    some_model(tmp_path / "e-00002-of-00003.gguf")
+    some_model(tmp_path / "f-00001-of-00003.gguf")
+    scan = scan_folder(tmp_path)
+    assert scan.models == []
+    said = {Path(note.split(" was skipped")[0]).name: note for note in scan.notes}
+    assert "Not beside it: a.gguf.part2of2." in said["a.gguf.part1of2"]
+    join = said["b.gguf.part1of2"]
+    assert "Join the pieces, then add b.gguf" in join
+    assert join.index("b.gguf.part1of2", 40) < join.index("b.gguf.part2of2")
+    assert "Not beside it: c.gguf.ab." in said["c.gguf.aa"]
+    assert "Not beside it: d.gguf.001." in said["d.gguf.002"]
+    assert "Not beside it: e-00001-of-00003.gguf." in said["e-00002-of-00003.gguf"]
+    assert "f-00002-of-00003.gguf, f-00003-of-00003.gguf." in said["f-00001-of-00003.gguf"]
+    assert not any("elete" in note for note in scan.notes)
+
+
 def test_sidecars_are_told_by_what_they_say_and_not_by_name(tmp_path: Path) -> None:
     write_gemma4(tmp_path / "mtp-mmproj-imatrix.gguf")
     drafter = write_assistant(tmp_path / "plain.gguf")
@@ -104,7 +182,7 @@ def test_parts_are_one_model_and_never_listed_while_one_is_missing(tmp_path: Pat
     (tmp_path / "big-00002-of-00003.gguf").unlink()
     scan = scan_folder(tmp_path)
     assert scan.models == []
-    assert "big-00002-of-00003.gguf is not beside it" in scan.notes[0]
+    assert "Not beside it: big-00002-of-00003.gguf." in scan.notes[0]
 
 
 def test_links_in_a_circle_end(tmp_path: Path) -> None:

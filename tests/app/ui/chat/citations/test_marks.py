@@ -148,7 +148,7 @@ def test_a_tip_tells_the_place_and_what_is_known_of_the_copy(ui: Ui) -> None:
         view.viewport(), QHelpEvent(QHelpEvent.Type.ToolTip, place, view.mapToGlobal(place))
     )
     assert QToolTip.text() == (
-        "<p>Found in lease.pdf, page 2. No copy of the file is kept, only its text.</p>"
+        "Found in lease.pdf, page 2. No copy of the file is kept, only its text."
     )
 
 

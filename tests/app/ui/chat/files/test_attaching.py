@@ -202,6 +202,19 @@ def test_of_a_long_file_so_many_places_are_told_before_and_after(ui: Ui, long: P
     assert ui.find(QLabel, "toldFiles").text() == told
 
 
+def test_a_file_in_which_nothing_matches_says_that_its_beginning_went_in(
+    ui: Ui, long: Path
+) -> None:
+    ui.engine.context = 2000
+    ui.ask("Hello")
+    attach(ui, long)
+    ui.ask("Xyzzy?")
+    told = "Nothing in book.md matches the question, so the model was given its beginning."
+    assert ui.find(QLabel, "toldFiles").text() == told
+    ui.page.reload()
+    assert ui.find(QLabel, "toldFiles").text() == told
+
+
 def test_what_cannot_be_read_says_so_and_holds_the_message_back(ui: Ui, tmp_path: Path) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(b"\0\xff" * 100)

@@ -1,0 +1,183 @@
+"""Pieces of a model's file that was cut for a download, as `split`, 7-Zip or Hugging Face do.
+
+They are no models, and nothing is wrong with them: joined in their order, they are one. A model
+that llama.cpp itself has divided into files (`-00001-of-00003.gguf`) needs no joining.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engines.errors import NotAModel
+
+_WORD: Final = r"(?:part|split|chunk|piece)"
+_NAMES: Final = tuple(
+    re.compile(rf"(?P<whole>.+\.gguf){ending}", re.IGNORECASE)
+    for ending in (
+        rf"[-_.]{_WORD}?[-_.]?(?P<number>\d{{1,5}})[-_.]?of[-_.]?(?P<count>\d{{1,5}})",
+        rf"[-_.]{_WORD}[-_.]?(?P<number>\d{{1,5}})",
+        r"\.(?P<number>\d{2,3})",
+        rf"[-_.]{_WORD}[-_.]?(?P<number>[a-z]{{1,2}})",
+        r"[-_.]?(?P<number>[a-z]{2})",
+    )
+) + tuple(
+    re.compile(rf"(?P<whole>.+?)[-_.]{_WORD}[-_.]?{ending}\.gguf", re.IGNORECASE)
+    for ending in (
+        r"(?P<number>\d{1,5})[-_.]?of[-_.]?(?P<count>\d{1,5})",
+        r"(?P<number>\d{1,5})",
+    )
+)
+_MOST: Final = 1000
+"""Pieces of a file; a higher number is a date, or the like."""
+
+_MOST_NAMED: Final = 6
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of one file, by what lies beside one of them.
+
+    whole: the name of the file that they make. number: of the one that was asked for, from 1.
+    there: the names of those that are there, in their order. missing: of those that are not.
+    counted: their names say how many they are; otherwise there may be more.
+    """
+
+    whole: str
+    number: int
+    there: tuple[str, ...]
+    missing: tuple[str, ...]
+    counted: bool
+
+    @property
+    def count(self) -> int:
+        return len(self.there) + len(self.missing)
+
+    @property
+    def why(self) -> str:
+        """Say which piece it is, and which are missing."""
+        if self.missing and self.counted:
+            return (
+                f"It is piece {self.number} of {self.count} of a file that was cut."
+                f" Not beside it: {listed(self.missing)}."
+            )
+        if self.missing:
+            return (
+                f"It is piece {self.number} of a file that was cut."
+                f" Not beside it: {listed(self.missing)}."
+            )
+        if self.count == 1:
+            return "It is a piece of a file that was cut, and no other piece is beside it."
+        return f"It is piece {self.number} of a file that was cut; {self.count} pieces are here."
+
+    @property
+    def advice(self) -> str:
+        """Say how the pieces become the file."""
+        if self.missing:
+            missing = listed(self.missing)
+            return f"Download {missing} into the same folder, then join all pieces in their order."
+        if self.count == 1:
+            return "Download the other pieces into the same folder, then join them in their order."
+        return f"Join the pieces, then add {self.whole}: {self.command}"
+
+    @property
+    def command(self) -> str:
+        """A command that joins the pieces in their order."""
+        if sys.platform == "win32":
+            joined = "+".join(f'"{it}"' for it in self.there)
+            return f'copy /b {joined} "{self.whole}"'
+        return f"cat {shlex.join(self.there)} > {shlex.quote(self.whole)}"
+
+
+def pieces_of(path: Path, beside: Iterable[str] | None = None) -> Pieces | None:
+    """Return what a file is a piece of, by its name; None for any other file.
+
+    Args:
+        path: The file.
+        beside: The names of the files in its folder; None looks there.
+    """
+    if not any(it.fullmatch(path.name) for it in _NAMES):
+        return None
+    if beside is None:
+        try:
+            beside = [it.name for it in path.parent.iterdir()]
+        except OSError:
+            beside = [path.name]
+    names = {path.name, *beside}
+    return next(filter(None, (_found(it, path.name, names) for it in _NAMES)), None)
+
+
+def is_named_like_a_model(path: Path) -> bool:
+    """Tell whether a file is named like a model, or like a piece of one, which is refused later."""
+    return path.suffix.lower() == ".gguf" or pieces_of(path, ()) is not None
+
+
+def refused_piece(path: Path) -> NotAModel | None:
+    """Return the error for a piece of a file; None for any other file."""
+    pieces = pieces_of(path)
+    if pieces is None:
+        return None
+    return NotAModel(f"“{path.name}” is one piece of a model.", pieces.why, pieces.advice)
+
+
+def _found(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces | None:
+    own = pattern.fullmatch(name)
+    if own is None:
+        return None
+    others = filter(None, map(pattern.fullmatch, names))
+    there = {_number(it): it.string for it in others if _frame(it) == _frame(own)}
+    number, by_letters = _number(own), own["number"].isalpha()
+    if by_letters and len(there) == 1 and not own["number"].lower().startswith("a"):
+        return None  # an ending such as .bk: no piece before it, and none behind it
+    first = 0 if by_letters or 0 in there else 1
+    last = max(there)
+    if not by_letters and own.groupdict().get("count"):
+        last = max(last, int(own["count"]) - 1 + first)
+    if last > _MOST:
+        return None
+    missing = tuple(_named(own, it) for it in range(first, last + 1) if it not in there)
+    in_order = tuple(there[it] for it in sorted(there))
+    whole = own["whole"] if own["whole"].lower().endswith(".gguf") else f"{own['whole']}.gguf"
+    counted = bool(own.groupdict().get("count"))
+    return Pieces(whole, number + 1 - first, in_order, missing, counted)
+
+
+def _frame(found: re.Match[str]) -> tuple[str, str, int]:
+    """Return what stands around the number in a name, and how long letters in its place are."""
+    start, end = found.span("number")
+    length = end - start if found["number"].isalpha() else 0
+    return found.string[:start], found.string[end:], length
+
+
+def _number(found: re.Match[str]) -> int:
+    """Return the number in a name; letters count aa, ab, … ba."""
+    written = found["number"].lower()
+    if written.isdigit():
+        return int(written)
+    value = 0
+    for letter in written:
+        value = value * 26 + ord(letter) - ord("a")
+    return value
+
+
+def _named(found: re.Match[str], number: int) -> str:
+    """Return the name of another piece."""
+    written = found["number"]
+    if written.isdigit():
+        instead = f"{number:0{len(written) if written.startswith('0') else 1}}"
+    else:
+        first = chr(ord("A" if written.isupper() else "a"))
+        letters = [number // 26**place % 26 for place in reversed(range(len(written)))]
+        instead = "".join(chr(ord(first) + it) for it in letters)
+    start, end = found.span("number")
+    return f"{found.string[:start]}{instead}{found.string[end:]}"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """List names in a sentence: all of a few, the first of many."""
+    return ", ".join((*names[:_MOST_NAMED], *(("…",) if len(names) > _MOST_NAMED else ())))

@@ -1,0 +1,70 @@
+"""Opening files that a user names or a scan finds: ordinary files only.
+
+Reading a pipe that lies under a model's name would wait for ever, and so would some devices.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+from typing import Final
+
+_AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
+_KINDS: Final = (
+    (stat.S_ISFIFO, "it is a pipe"),
+    (stat.S_ISSOCK, "it is a socket"),
+    (stat.S_ISCHR, "it is a device"),
+    (stat.S_ISBLK, "it is a device"),
+)
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Open an ordinary file to read its bytes.
+
+    Raises:
+        IsADirectoryError: It is a folder.
+        OSError: It is a pipe, a socket or a device, or cannot be opened.
+    """
+    return open(path, "rb", opener=_opener)
+
+
+def _opener(path: str, flags: int) -> int:
+    require_regular(Path(path))
+    number = os.open(path, flags | _AT_ONCE)
+    try:
+        _refuse(path, os.fstat(number))  # another one may lie there now
+    except OSError:
+        os.close(number)
+        raise
+    return number
+
+
+def require_regular(path: Path) -> os.stat_result:
+    """Return the state of an ordinary file; raises as `open_regular` does."""
+    found = path.stat()
+    _refuse(path, found)
+    return found
+
+
+def read_regular(path: Path) -> bytes:
+    """Read an ordinary file; raises as `open_regular` does."""
+    with open_regular(path) as file:
+        return file.read()
+
+
+def read_regular_text(path: Path, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """Read an ordinary text file; raises as `open_regular` does, and UnicodeDecodeError."""
+    with open(path, encoding=encoding, errors=errors, opener=_opener) as file:
+        return file.read()
+
+
+def _refuse(path: str | Path, found: os.stat_result) -> None:
+    if stat.S_ISREG(found.st_mode):
+        return
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    kinds = (words for is_kind, words in _KINDS if is_kind(found.st_mode))
+    raise OSError(errno.EINVAL, next(kinds, "it is no file"), str(path))
