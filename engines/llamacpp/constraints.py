@@ -9,11 +9,9 @@ no grammar holds other answers up.
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +22,7 @@ from engines.llamacpp.json_schema import Prepared, Schema, prepare, refused
 from engines.llamacpp.lark import Lark
 from engines.llamacpp.limits import CPU_S, MEMORY_BYTES, parser_limits
 from engines.llamacpp.vocabulary import Vocabulary
+from engines.types import Sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +55,9 @@ class Guides:
         self._lock = threading.Lock()
         self._trying = threading.Lock()
         self._helper: ServingHelper | None = None
+        self._made: LLTokenizer | None = None
         self._compiled: OrderedDict[str, LLMatcher] = OrderedDict()
+        self._known_faults: OrderedDict[str, str] = OrderedDict()
 
     def open(
         self, grammar: str, begun: Sequence[int] = (), cancel: CancelToken | None = None
@@ -90,18 +91,19 @@ class Guides:
     def _compile(self, grammar: str) -> LLMatcher:
         from llguidance import LLMatcher
 
-        made = LLMatcher(self._tokenizer, grammar, log_level=0, limits=parser_limits())
+        made = LLMatcher(self._tokenizer(), grammar, log_level=0, limits=parser_limits())
         if made.is_error():
             raise gbnf.invalid(_sentence(made.get_error()))
         return made
 
-    @cached_property
     def _tokenizer(self) -> LLTokenizer:
         from llguidance import LLTokenizer
 
         with self._lock:
-            tokens = _Tokens(self._vocabulary)
-            return LLTokenizer(tokens, eos_token=tokens.ends)  # type: ignore[arg-type]
+            if self._made is None:
+                tokens = _Tokens(self._vocabulary)
+                self._made = LLTokenizer(tokens, eos_token=tokens.ends)  # type: ignore[arg-type]
+            return self._made
 
     def faults(self, grammars: Sequence[str], cancel: CancelToken | None = None) -> list[str]:
         """Try grammars in a process of its own; returns what is wrong with each, "" for nothing.
@@ -110,12 +112,21 @@ class Guides:
             GrammarInvalid: One of them takes too much time or memory.
             Cancelled: `cancel` came first.
         """
+        found = {it: self._known_faults[it] for it in grammars if it in self._known_faults}
+        new = [it for it in grammars if it not in found]
+        if new:
+            found |= zip(new, self._tried(new, cancel or CancelToken()), strict=True)
+        self._known_faults.update(found)
+        while len(self._known_faults) > _KEPT:
+            self._known_faults.popitem(last=False)
+        return [found[it] for it in grammars]
+
+    def _tried(self, grammars: Sequence[str], cancel: CancelToken) -> list[str]:
         from engines.helper.command import module_command
         from engines.helper.serving import ServingHelper
 
-        token = cancel or CancelToken()
         with self._trying:
-            if token.cancelled:
+            if cancel.cancelled:
                 raise Cancelled
             helper = self._helper
             if helper is None or not helper.alive:
@@ -123,11 +134,11 @@ class Guides:
                 helper = self._helper = ServingHelper(
                     module_command("engines.llamacpp.grammar_child")
                 )
-            result = helper.ask(list(grammars), _WALL_S, token, MEMORY_BYTES, _ANSWER_BYTES)
+            result = helper.ask(list(grammars), _WALL_S, cancel, MEMORY_BYTES, _ANSWER_BYTES)
             if helper.alive and result.out:
                 return [str(it) for it in json.loads(result.out)]
             self._close_helper()
-        if token.cancelled:
+        if cancel.cancelled:
             raise Cancelled
         raise gbnf.invalid(
             f"To read it takes more than {CPU_S} seconds or {MEMORY_BYTES >> 20} MB of memory."
@@ -256,7 +267,13 @@ class _Tokens:
     def __init__(self, vocabulary: Vocabulary) -> None:
         from engines.dialect.formats import CALLS
 
-        written = json.dumps([[*vars(form).values()] for form in CALLS], default=list)
+        texts = (value for form in CALLS for value in vars(form).values())
+        written = "\n".join(
+            it
+            for value in texts
+            for it in (value if isinstance(value, tuple) else [value])
+            if isinstance(it, str)
+        )
         marks = {it for it in vocabulary.control_texts if it and it in written}
         ends = vocabulary.ends
         self.tokens = []
@@ -265,7 +282,7 @@ class _Tokens:
             if not piece and (text := vocabulary.text(token)):
                 piece = text.encode() if text in marks else b"\xff" + text.encode()
             self.tokens.append(piece)
-        if not ends:
+        if not ends:  # llguidance needs one
             ends = [len(self.tokens)]
             self.tokens.append(b"\xff<end>")
         self.ends = ends
@@ -276,15 +293,20 @@ class _Tokens:
         raise NotImplementedError("no grammar has tokens written that the model did not draw")
 
 
-def of_answer(
-    grammar: str | None, schema: str | None, guides: Guides, cancel: CancelToken | None, lark: Lark
+def write_answer(
+    sampling: Sampling, guides: Guides, lark: Lark, cancel: CancelToken | None = None
 ) -> str:
-    """Write the grammar that an answer was asked to follow; returns the name of its rule."""
-    if schema is None:
-        return gbnf.write(grammar or "", lark)
-    if grammar:
+    """Write the grammar that an answer was asked to follow; returns the name of its rule.
+
+    Raises:
+        GrammarInvalid: It cannot be used.
+        Cancelled: `cancel` came first.
+    """
+    if sampling.schema is None:
+        return gbnf.write(sampling.grammar or "", lark)
+    if sampling.grammar:
         raise gbnf.invalid("A schema comes with it, and an answer can follow only one of them.")
-    return lark.json(guides.held(prepare(schema), cancel).schema)
+    return lark.json(guides.held(prepare(sampling.schema), cancel).schema)
 
 
 def _lark_of(schema: Schema) -> str:

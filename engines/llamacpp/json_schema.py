@@ -10,7 +10,9 @@ OpenAPI 3.0 call otherwise ("definitions", "items" as a list, "nullable").
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 from urllib.parse import unquote
@@ -280,11 +282,14 @@ class _Preparer:
         if pattern is not None:
             if not isinstance(pattern, str):
                 raise refused(path, "pattern has to be a text")
-            held["pattern"] = _pattern(pattern, path)
+            try:
+                held["pattern"] = _pattern(pattern)
+            except _NoPattern as error:
+                self._leave_out(path, "pattern", str(error))
         if form in _UNHELD_FORMATS:
             self._leave_out(path, "format", f"“{form}” cannot be held by a grammar")
         elif isinstance(form, str) and form in _FORMATS:
-            whole = f"^(?:{_pattern(_FORMATS[form], path)})$"
+            whole = f"^(?:{_pattern(_FORMATS[form])})$"
             if "pattern" in held:
                 held["allOf"] = [{"pattern": whole}]
             else:
@@ -322,7 +327,11 @@ class _Preparer:
         ).items():
             where = f"{path}/patternProperties/{_escaped(pattern)}"
             patterns = held.setdefault("patternProperties", {})
-            patterns[_pattern(pattern, where)] = self._schema(value, where, part=False)
+            try:
+                patterns[_pattern(pattern)] = self._schema(value, where, part=False)
+            except _NoPattern as error:
+                self._leave_out(where, "pattern", str(error))
+                patterns[""] = True
         self._others(schema, held, path, part=part)
         least = held.get("minProperties", 0)
         if least > (len(required) or 1):
@@ -374,7 +383,8 @@ class _Preparer:
         if isinstance(pattern := schema.get("pattern"), str) and not (
             {"format", "minLength", "maxLength", *_PARTS} & schema.keys()
         ):
-            return _pattern(pattern, path)
+            with suppress(_NoPattern):
+                return _pattern(pattern)
         return None
 
     def _is_closed(self, schema: Schema) -> bool:
@@ -601,8 +611,12 @@ _WIDE: Final = "DSWPpB"
 _FROM_CONTROL: Final = re.compile(r"(\\x[01][0-9A-Fa-f]|\\u00[01][0-9A-Fa-f]|\\[tnvfr])-(?!\])")
 
 
-def _pattern(pattern: str, path: str) -> str:
-    """Return a regular expression of ECMA-262 as llguidance reads it. Raises GrammarInvalid."""
+class _NoPattern(Exception):
+    """A pattern that cannot be held. The text goes on behind its keyword."""
+
+
+def _pattern(pattern: str) -> str:
+    """Return a regular expression of ECMA-262 as llguidance reads it. Raises _NoPattern."""
     written, within, at = [], "", 0
     while at < len(pattern):
         char = pattern[at]
@@ -611,7 +625,7 @@ def _pattern(pattern: str, path: str) -> str:
             letter = pattern[at]
             at += 1
             if (within or letter in "PB") and letter in _WIDE:
-                raise refused(path, f"pattern cannot be held with “\\{letter}” there")
+                raise _NoPattern(f"cannot be held with “\\{letter}” in it")
             written.append(_LETTERS[within].get(letter, f"\\{letter}"))
         elif not within and char == "[":
             within = "[^" if pattern.startswith("^", at) else "["

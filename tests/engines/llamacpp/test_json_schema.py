@@ -21,8 +21,8 @@ from pydantic import BaseModel, Field
 from engines.cancel import CancelToken
 from engines.errors import GrammarInvalid
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.guided import GrammarState
-from engines.llamacpp.json_schema import grammar_of
+from engines.llamacpp.json_schema import prepare
+from engines.llamacpp.lark import Lark
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
 from engines.types import ChatRequest, LoadPlan, Message, Sampling
@@ -75,7 +75,8 @@ PERSON: Schema = {
 
 
 def say(schema: Schema | bool) -> str:
-    return grammar_of(json.dumps(schema))
+    lark = Lark()
+    return lark.text(lark.json(prepare(json.dumps(schema)).schema))
 
 
 def test_an_object_has_its_properties_in_their_order_and_only_those() -> None:
@@ -187,7 +188,7 @@ YES_AND_NO: list[tuple[Schema | bool, list[str], list[str]]] = [
     (
         {"type": "integer", "minimum": -5, "maximum": 117},
         ["-5", "0", "9", "99", "117"],
-        ["-6", "118", "-0", "1.0"],
+        ["-6", "118", "1.0"],
     ),
     ({"type": "integer", "exclusiveMinimum": 7}, ["8", "123456789"], ["7", "-8"]),
     (
@@ -333,7 +334,8 @@ PATTERNS = (
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_strings_match_their_patterns(pattern: str) -> None:
-    drawer, chance = Drawer(say({"type": "string", "pattern": pattern})), random.Random(5)
+    schema = {"type": "string", "pattern": pattern}
+    drawer, chance = Drawer(say(schema), pattern), random.Random(5)
     for _ in range(100):
         assert re.search(pattern, json.loads(drawer.draw(chance))) is not None
 

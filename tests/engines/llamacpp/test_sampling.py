@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 
 from engines.errors import GrammarInvalid
+from engines.llamacpp.constraints import Guide
 from engines.llamacpp.context import EVALUATED
-from engines.llamacpp.guided import GrammarState, open_sampler
+from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler
 from engines.types import Sampling
 from tests.engines.contract import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
+from tests.engines.llamacpp.grammars import lark_of
 from tests.engines.llamacpp.random_models import (
     STARTER,
     sentencepiece_tokenizer,
@@ -43,8 +45,8 @@ def sampler(seeded: Seeded, sampling: Sampling, seed: int = 1) -> Sampler:
     return open_sampler(seeded.native, seeded.model, sampling, seed, prior=seeded.prompt)
 
 
-def guide(seeded: Seeded, grammar: str) -> GrammarState:
-    return GrammarState(seeded.native, seeded.model, grammar)
+def guide(seeded: Seeded, grammar: str) -> Guide:
+    return seeded.model.guides.open(lark_of(grammar))
 
 
 def tokens(seeded: Seeded, text: str) -> Answer:
@@ -122,18 +124,18 @@ def test_what_no_token_can_say_ends_in_an_error_and_not_the_process(load: Load, 
 
 def test_a_token_the_grammar_does_not_allow_is_never_accepted(seeded: Seeded) -> None:
     begun, other = tokens(seeded, "On 3")[0], tokens(seeded, "Hello")[0]
-    with closing(guide(seeded, DATE)) as following:
-        for token in (other, end_marker(seeded)):
-            assert not following.allows(token)
-            with pytest.raises(GrammarInvalid):
-                following.accept(token)
-        following.accept(begun)
-        assert not following.allows(begun)
+    following = guide(seeded, DATE)
+    for token in (other, end_marker(seeded)):
+        assert not following.allows(token)
+        with pytest.raises(GrammarInvalid):
+            following.accept(token)
+    following.accept(begun)
+    assert not following.allows(begun)
 
 
 def test_an_end_marker_is_allowed_where_the_grammar_may_end(seeded: Seeded) -> None:
-    with closing(guide(seeded, 'root ::= "Hello"?')) as following:
-        following.accept(end_marker(seeded))
+    following = guide(seeded, 'root ::= "Hello"?')
+    following.accept(end_marker(seeded))
 
 
 def test_a_grammar_covers_what_the_answer_has_begun_with(seeded: Seeded) -> None:
@@ -147,7 +149,7 @@ def test_a_grammar_covers_what_the_answer_has_begun_with(seeded: Seeded) -> None
         open_sampler(*parts, begun=tokens(seeded, "Good morning"))
 
 
-def test_a_token_longer_than_the_stack_is_deep(load: Load, tmp_path: Path) -> None:
+def test_a_token_of_many_letters_is_followed(load: Load, tmp_path: Path) -> None:
     tokenizer = dict(sentencepiece_tokenizer(256))
     letters = tokenizer["tokenizer.ggml.tokens"]
     assert isinstance(letters, list)
@@ -155,13 +157,10 @@ def test_a_token_longer_than_the_stack_is_deep(load: Load, tmp_path: Path) -> No
     path = write_random_llama(tmp_path / "long.gguf", tokenizer=tokenizer, template=False)
     loaded = load(path)._loaded
     assert loaded is not None
-    with pytest.raises(GrammarInvalid, match="too long"):
-        GrammarState(loaded.native, loaded.model, LETTERS)
-
-
-def test_what_llama_cpp_refuses_itself_is_told(seeded: Seeded) -> None:
-    with pytest.raises(GrammarInvalid, match=r"llama\.cpp says: .*left recursion"):
-        guide(seeded, 'root ::= ("a" | "")* "b"')
+    guides = loaded.model.guides
+    last = loaded.model.vocabulary.size - 1
+    assert guides.open(lark_of(LETTERS)).allows(last)
+    assert not guides.open(lark_of("root ::= [b-z]+")).allows(last)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0.0, 3e38])
