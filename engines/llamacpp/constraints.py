@@ -38,6 +38,9 @@ _KEPT: Final = 256
 _MOST_TRIES: Final = 200
 _MOST_LEFT_OUT: Final = 20
 
+_LONGEST_TOKEN: Final = 250
+"""Bytes; llguidance takes no longer ones, so these are never drawn where a grammar holds."""
+
 _SPARE_S: Final = 1.0
 _TOKEN_S: Final = 0.01
 """Time on the processor that an answer's grammar may take at once, and more for each token."""
@@ -281,7 +284,7 @@ class _Tokens:
             piece = vocabulary.piece(token)
             if not piece and (text := vocabulary.text(token)):
                 piece = text.encode() if text in marks else b"\xff" + text.encode()
-            self.tokens.append(piece)
+            self.tokens.append(piece if len(piece) <= _LONGEST_TOKEN else b"")
         if not ends:  # llguidance needs one
             ends = [len(self.tokens)]
             self.tokens.append(b"\xff<end>")

@@ -22,7 +22,7 @@ MAX_LENGTH: Final = 200_000
 MAX_NESTING: Final = 100
 """Parentheses within each other."""
 MAX_REPETITIONS: Final = 2000
-"""Repetitions of an item, as in llama.cpp."""
+"""Repetitions of an item, with those within it; as in llama.cpp."""
 MAX_ELEMENTS: Final = 100_000
 """Characters and references of all rules."""
 
@@ -133,6 +133,17 @@ def _references(node: Node) -> Iterator[str]:
             waiting += part.ways
         elif isinstance(part, Repeat):
             waiting.append(part.item)
+
+
+def _extent(node: Node) -> tuple[int, int]:
+    """Return how often repetitions within each other repeat, and how many parts that makes."""
+    if isinstance(node, Repeat):
+        times, size = _extent(node.item)
+        often = node.most or node.least or 1
+        return times * often, size * often
+    parts = node.parts if isinstance(node, Run) else node.ways if isinstance(node, Choice) else ()
+    found = [_extent(part) for part in parts] or [(1, 1)]
+    return max(times for times, _ in found), sum(size for _, size in found)
 
 
 def _can_end(rules: dict[str, Node]) -> set[str]:
@@ -437,15 +448,13 @@ class _Parser:
 
     def _sequence(self, blank: re.Pattern[str]) -> Node:
         parts: list[Node] = []
-        weight = 1
         while char := self._peek():
             if char in "*+?{":
-                weight = self._repeat(parts, weight)
+                self._repeat(parts)
             elif char in "|)\r\n":
                 break
             else:
                 parts.append(self._item(char))
-                weight = 1
             self._skip(blank)
         return parts[0] if len(parts) == 1 else Run(tuple(parts))
 
@@ -512,17 +521,18 @@ class _Parser:
         self._depth -= 1
         return inner
 
-    def _repeat(self, parts: list[Node], weight: int) -> int:
-        """Repeat the last part; returns how often that and what it repeats do so together."""
+    def _repeat(self, parts: list[Node]) -> None:
+        """Repeat the last part."""
         begin = self._at
         least, most = self._times()
         if not parts:
             self._fail("there is nothing to repeat before this", begin)
-        weight *= most or least or 1
-        if max(least, most or 0, weight) > MAX_REPETITIONS:
+        repeated = Repeat(parts[-1], least, most)
+        times, size = _extent(repeated)
+        if max(least, times) > MAX_REPETITIONS:
             self._fail(f"this repeats more than {MAX_REPETITIONS} times", begin)
-        parts[-1] = Repeat(parts[-1], least, most)
-        return weight
+        self._count(size, begin)
+        parts[-1] = repeated
 
     def _times(self) -> tuple[int, int | None]:
         """Read the least and the most repetitions that this sign stands for; None is no limit."""

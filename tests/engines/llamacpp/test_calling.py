@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from engines.dialect.formats import CALLS, HERMES, CallFormat, call_format_of
+from engines.errors import GrammarInvalid
 from engines.llamacpp.calling import arguments_grammar, call_grammar, write_calls
 from engines.llamacpp.gbnf import write
 from engines.llamacpp.lark import Lark, literal
@@ -166,22 +167,22 @@ def test_arguments_alone_have_a_grammar() -> None:
     assert not matches(grammar, '{"days": 1}')
 
 
-def test_names_hold_where_the_schemas_together_are_too_much(load: Load, tmp_path: Path) -> None:
-    template = template_of(HERMES).replace("{{ tool | tojson }}", "a tool")
-    engine = load(with_template(tmp_path / "model.gguf", template), context=2048)
-    wide = {f"argument_{at}": {"type": "integer", "minimum": at} for at in range(200)}
-    many = tuple(
-        Tool(
-            f"tool_{at}",
-            "",
-            {"type": "object", "properties": wide, "required": [f"argument_{at}"]},
-        )
-        for at in range(40)
-    )
-    asked = ask("?", tools=many, tool_choice="required", max_tokens=1500, parallel_tools=False)
-    done = done_of(events := run(engine, asked))
-    assert {it.name for it in calls_in(events)} < {it.name for it in many}
-    assert "tool_39" in " ".join(done.notes)
+def test_names_hold_where_the_schemas_together_are_too_much(load: Load) -> None:
+    loaded = load()._loaded
+    assert loaded is not None
+    wide = {f"argument_{at}": {"minimum": at} for at in range(100)}
+    many = [
+        Tool(f"tool_{at}", "", {"properties": wide, "required": [f"argument_{at}"]})
+        for at in range(60)
+    ]
+    with pytest.raises(GrammarInvalid, match="too big"):
+        loaded.model.guides.compiled(call_grammar(FORMS["glm"], many, parallel=True).text)
+    grammar = call_grammar(FORMS["glm"], many, parallel=True, free=True)
+    loaded.model.guides.compiled(grammar.text)
+    assert grammar.unheld == tuple((it.name, "") for it in many)
+    begin = "tool_7\n<arg_key>argument_0</arg_key>\n<arg_value>x</arg_value>\n</tool_call>"
+    assert matches(grammar.text, begin)
+    assert not matches(grammar.text, begin.replace("tool_7", "tool_x"))
 
 
 def template_of(form: CallFormat) -> str:

@@ -395,7 +395,7 @@ def test_what_cannot_be_kept_is_refused_with_a_sentence(schema: Any, why: str) -
 )
 def test_values_that_no_text_of_json_has_are_refused(text: str) -> None:
     with pytest.raises(GrammarInvalid, match="no JSON"):
-        grammar_of(text)
+        prepare(text)
 
 
 @pytest.mark.parametrize(
