@@ -9,6 +9,7 @@ no grammar holds other answers up.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -327,11 +328,13 @@ def _without_references(schema: Any) -> Any:
     return schema
 
 
+_NOISE: Final = re.compile(r"^at \d+\(\d+\): |failed to compile JSON schema: |^\s*(\d+ )?[|^].*$")
+
+
 def _sentence(error: str) -> str:
-    """Return what llguidance says without the lines that show its own text."""
-    lines = [it.strip() for it in error.partition("\n<non-verbose/>")[0].splitlines()]
-    said = " ".join(it for it in lines if it and not it.startswith(("^", "|", "1 |", "2 |")))
-    return f"llguidance says: {said[:300]}."
+    """Return what llguidance says, without the lines that show its own text."""
+    lines = (_NOISE.sub("", it).strip() for it in error.splitlines() if "<non-verbose/>" not in it)
+    return f"llguidance says: {' '.join(filter(None, lines))[:300]}."
 
 
 def _no_token() -> GrammarInvalid:

@@ -96,6 +96,10 @@ _FORMATS: Final = {
 also allows, as a year before 1000, are left out."""
 
 
+_LARGEST_WHOLE: Final = 10**15 - 1
+"""Of whole numbers whose bounds are left open."""
+_NEXT: Final = 1e-9
+_BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 _LARGEST_DIVISOR: Final = 1000
 """To divide by more takes a state for each remainder."""
 
@@ -228,6 +232,7 @@ class _Preparer:
         if "enum" in held:
             _list(held["enum"], path, "enum")
         self._numbers(schema, held, path)
+        self._counts(schema, held, path)
         self._string(schema, held, path)
         self._array(schema, held, path)
         self._object(schema, held, path, part=part)
@@ -263,12 +268,15 @@ class _Preparer:
             if not isinstance(value, int | float):
                 raise refused(path, f"{key} has to be a number")
             held[key] = value
+        _bound(held)
         divisor = held.get("multipleOf")
         if divisor is not None and (isinstance(divisor, bool) or divisor <= 0):
             raise refused(path, "multipleOf has to be above zero")
         if divisor is not None and _digits(divisor) > _LARGEST_DIVISOR:
             del held["multipleOf"]
             self._leave_out(path, "multipleOf", f"{divisor} cannot be held by a grammar")
+
+    def _counts(self, schema: Schema, held: Schema, path: str) -> None:
         for key in _COUNTS:
             value = schema.get(key)
             if value is None:
@@ -427,7 +435,8 @@ class _Preparer:
                 ]
         if "$ref" in schema:
             held["$ref"] = self._reference(schema["$ref"], path, part=together)
-        if not part and ("allOf" in schema or "$ref" in schema) and together:
+        several = together or len(_ways(schema.get("allOf"))) > 1
+        if several and not part and ("allOf" in schema or "$ref" in schema):
             self._close(schema, held, path)
 
     def _option(self, given: Any, path: str, *, part: bool) -> Schema | bool:
@@ -525,6 +534,24 @@ def _modern(given: Schema) -> Schema:
             if excluded and bound in schema:
                 schema[key] = schema.pop(bound)
     return schema
+
+
+def _bound(held: Schema) -> None:
+    """Bound numbers where they are left open, or where llguidance mistakes a bound."""
+    low, high = (next((it for it in keys if it in held), "") for keys in _BOUNDS)
+    if held.get("type") == "integer":
+        # Without an end, a weak model may write nothing but digits.
+        if not low:
+            held["minimum"] = -_LARGEST_WHOLE
+        if not high:
+            held["maximum"] = _LARGEST_WHOLE
+    elif low and high and held[high] - held[low] < 1:
+        # It takes a whole number that is excluded, if all others have the same digits before the
+        # point.
+        if low == "exclusiveMinimum" and held[low] == int(held[low]):
+            held[low] += _NEXT
+        if high == "exclusiveMaximum" and held[high] == int(held[high]):
+            held[high] -= _NEXT
 
 
 def _require_end(schema: Schema, definitions: Mapping[str, Any]) -> None:

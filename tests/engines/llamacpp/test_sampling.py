@@ -110,7 +110,7 @@ def test_a_grammar_that_cannot_be_used_is_refused_before_anything_is_evaluated(l
 
 
 @pytest.mark.parametrize("mtp", ["off", "on"])
-def test_a_grammar_that_cannot_be_followed_on_ends_in_an_error_and_not_the_process(load: Load, mtp: str) -> None:
+def test_a_grammar_that_cannot_be_followed_ends_in_an_error(load: Load, mtp: str) -> None:
     engine = load(drafter=STARTER.with_name("starter-mtp.gguf"))
     question = ask("What is Hearth?", mtp=mtp, depth=3)
     before = text_of(run(engine, question))
