@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from secrets import token_hex
 from typing import Any, Final, Literal
 
@@ -430,7 +430,8 @@ class ChatWriter:
                     yield self._call(index, whole, function)
             case Done():
                 self.done = event
-                yield self._chunk({}, finish=FINISHED[event.finish_reason])
+                last = self._chunk({}, finish=FINISHED[event.finish_reason])
+                yield with_notes(last, event.notes)
 
     def _call(self, index: int, id_: str, function: Mapping[str, str]) -> dict[str, Any]:
         call = {"index": index, "id": id_, "type": "function", "function": function}
@@ -512,6 +513,12 @@ def head(prefix: str, model: str) -> dict[str, Any]:
         "model": model,
         "system_fingerprint": "hearth",
     }
+
+
+def with_notes(body: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
+    """Return an answer with more `notes` on what was done otherwise than it was asked."""
+    told = list(dict.fromkeys([*body.get("notes", ()), *notes]))
+    return {**body, "notes": told} if told else body
 
 
 def new_id(prefix: str) -> str:

@@ -294,7 +294,8 @@ class _Tokens:
         self.special_token_ids: Iterable[int] = ()
 
     def __call__(self, text: str) -> list[int]:
-        raise NotImplementedError("no grammar has tokens written that the model did not draw")
+        """Raise, as nothing is written here that the model did not draw."""
+        raise NotImplementedError
 
 
 def write_answer(

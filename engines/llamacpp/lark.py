@@ -14,7 +14,7 @@ from typing import Any, Final
 START: Final = "start"
 
 # The mask says which tokens the grammar allows, and never which of them a tokeniser would take.
-_HEAD: Final = '%llguidance {"no_forcing": true}'
+_HEAD: Final = f"%llguidance {json.dumps({'no_forcing': True})}"
 
 _SPACE: Final = r" |\n[ \t]{0,40}"
 """What may stand between the parts of JSON; more, and a weak model writes nothing but blanks."""
