@@ -144,9 +144,7 @@ class Guides:
             self._close_helper()
         if cancel.cancelled:
             raise Cancelled
-        raise gbnf.invalid(
-            f"To read it takes more than {CPU_S} seconds or {MEMORY_BYTES >> 20} MB of memory."
-        )
+        raise gbnf.invalid(f"To read it takes more than {CPU_S} seconds, or too much memory.")
 
     def _close_helper(self) -> None:
         if self._helper is not None:

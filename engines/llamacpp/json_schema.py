@@ -200,6 +200,7 @@ class _Preparer:
         self._waiting: list[tuple[str, Any, str, bool]] = []
         self._copied: set[str] = set()
         self._count = 0
+        self._looked = 0
 
     def prepared(self) -> Prepared:
         """Return the schema as llguidance takes it."""
@@ -464,7 +465,8 @@ class _Preparer:
         """List the properties that a schema and its parts name; None where others may be."""
         if isinstance(schema, bool):
             return []
-        if not isinstance(schema, dict) or depth > MAX_DEPTH:
+        self._looked += 1
+        if not isinstance(schema, dict) or depth > MAX_DEPTH or self._looked > _MOST_PARTS:
             return None
         open_ = (
             "additionalProperties",

@@ -13313,8 +13313,8 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/constraints.py" />
-      <source>To read it takes more than {0} seconds or {1} MB of memory.</source>
-      <translation>Sie zu lesen braucht mehr als {0} Sekunden oder {1} MB Speicher.</translation>
+      <source>To read it takes more than {0} seconds, or too much memory.</source>
+      <translation>Sie zu lesen braucht mehr als {0} Sekunden oder zu viel Speicher.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/constraints.py" />
