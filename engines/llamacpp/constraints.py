@@ -84,7 +84,7 @@ class Guides:
                 self._compiled.move_to_end(grammar)
                 return known
         if error := self.faults([grammar], cancel)[0]:
-            raise gbnf.invalid(_sentence(error))
+            raise gbnf.invalid(error)
         made = self._compile(grammar)
         with self._lock:
             self._compiled[grammar] = made
@@ -113,7 +113,7 @@ class Guides:
         """Try grammars in a process of its own; returns what is wrong with each, "" for nothing.
 
         Raises:
-            GrammarInvalid: One of them takes too much time or memory.
+            GrammarInvalid: Of several, one takes too much time or memory.
             Cancelled: `cancel` came first.
         """
         found = {it: self._known_faults[it] for it in grammars if it in self._known_faults}
@@ -140,11 +140,14 @@ class Guides:
                 )
             result = helper.ask(list(grammars), _WALL_S, cancel, MEMORY_BYTES, _ANSWER_BYTES)
             if helper.alive and result.out:
-                return [str(it) for it in json.loads(result.out)]
+                return [_sentence(it) if it else "" for it in json.loads(result.out)]
             self._close_helper()
         if cancel.cancelled:
             raise Cancelled
-        raise gbnf.invalid(f"To read it takes more than {CPU_S} seconds, or too much memory.")
+        why = f"To read it takes more than {CPU_S} seconds, or too much memory."
+        if len(grammars) > 1:
+            raise gbnf.invalid(why)
+        return [why]
 
     def _close_helper(self) -> None:
         if self._helper is not None:
@@ -181,8 +184,8 @@ class Guides:
         tried = [_lark_of(_without_references(schema)) for _, schema in places]
         for (path, schema), error in zip(places, self.faults(tried, cancel), strict=True):
             if error:
-                return path, schema, _sentence(error).rstrip(".")
-        return "#", None, _sentence(fault).rstrip(".")
+                return path, schema, error.rstrip(".")
+        return "#", None, fault.rstrip(".")
 
     def _without(
         self, prepared: Prepared, path: str, schema: Schema, cancel: CancelToken | None
