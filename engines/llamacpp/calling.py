@@ -15,7 +15,7 @@ from typing import Any, Final
 from engines.dialect.formats import CallFormat
 from engines.dialect.values import is_text
 from engines.errors import GrammarInvalid
-from engines.llamacpp.json_schema import Prepared, Schema, prepare_arguments
+from engines.llamacpp.json_schema import PreparedSchema, Schema, prepare_arguments
 from engines.llamacpp.lark import Lark, literal
 from engines.types import Tool
 
@@ -28,7 +28,7 @@ _MOST_ITEMS: Final = 2000
 _DEPTH: Final = 12
 """Values within each other that are written out for Gemma's form."""
 
-Hold = Callable[[Prepared], Prepared]
+Hold = Callable[[PreparedSchema], PreparedSchema]
 """Leave out of a tool's schema what cannot be held. Raises GrammarInvalid."""
 
 

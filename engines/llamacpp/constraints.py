@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, GrammarInvalid
 from engines.llamacpp import gbnf
-from engines.llamacpp.json_schema import Prepared, Schema, prepare, refused
+from engines.llamacpp.json_schema import PreparedSchema, Schema, prepare, refused
 from engines.llamacpp.lark import Lark
 from engines.llamacpp.limits import CPU_S, MEMORY_BYTES, parser_limits
 from engines.llamacpp.vocabulary import Vocabulary
@@ -47,7 +47,7 @@ _TOKEN_S: Final = 0.01
 """Time on the processor that an answer's grammar may take at once, and more for each token."""
 
 
-class Guides:
+class TokenGuides:
     """The grammars of one model's answers; any thread may use it. Close it with the model.
 
     Nothing is made before the first grammar: the tokeniser takes half a second for a vocabulary of
@@ -65,14 +65,14 @@ class Guides:
 
     def open(
         self, grammar: str, begun: Sequence[int] = (), cancel: CancelToken | None = None
-    ) -> Guide:
+    ) -> TokenGuide:
         """Return a guide by a grammar in Lark, behind tokens that it covers.
 
         Raises:
             GrammarInvalid: It cannot be used, or does not cover these tokens.
             Cancelled: `cancel` came first.
         """
-        guide = Guide(self.compiled(grammar, cancel).deep_copy(), self._vocabulary)
+        guide = TokenGuide(self.compiled(grammar, cancel).deep_copy(), self._vocabulary)
         for token in begun:
             guide.accept(token)
         return guide
@@ -160,8 +160,8 @@ class Guides:
             self._close_helper()
 
     def held(
-        self, prepared: Prepared, cancel: CancelToken | None = None, *, all_of_it: bool = True
-    ) -> Prepared:
+        self, prepared: PreparedSchema, cancel: CancelToken | None = None, *, all_of_it: bool = True
+    ) -> PreparedSchema:
         """Return a schema that llguidance takes; raises GrammarInvalid with the place otherwise.
 
         all_of_it: Otherwise the keywords that it does not take are left out.
@@ -177,7 +177,7 @@ class Guides:
         raise refused("#", "too much of it cannot be held by a grammar")
 
     def _faulty(
-        self, prepared: Prepared, fault: str, cancel: CancelToken | None
+        self, prepared: PreparedSchema, fault: str, cancel: CancelToken | None
     ) -> tuple[str, Schema | None, str]:
         """Find the innermost schema that llguidance does not take, with the reason."""
         places = prepared.places[:_MOST_TRIES]
@@ -188,8 +188,8 @@ class Guides:
         return "#", None, fault.rstrip(".")
 
     def _without(
-        self, prepared: Prepared, path: str, schema: Schema, cancel: CancelToken | None
-    ) -> Prepared:
+        self, prepared: PreparedSchema, path: str, schema: Schema, cancel: CancelToken | None
+    ) -> PreparedSchema:
         """Leave out what of a schema is not taken: one keyword, or all but the type."""
         keys = [key for key in schema if key != "type"]
         tried = [
@@ -203,10 +203,10 @@ class Guides:
         if key is None:
             schema.pop("type", None)
         unheld = f"{path}: {key}" if key is not None else path
-        return Prepared(prepared.schema, prepared.places, (*prepared.unheld, unheld))
+        return PreparedSchema(prepared.schema, prepared.places, (*prepared.unheld, unheld))
 
 
-class Guide:
+class TokenGuide:
     """What of an answer a grammar allows next; for one answer.
 
     Raises GrammarInvalid where no token is allowed, or it would take too long to find out.
@@ -300,7 +300,7 @@ class _Tokens:
 
 
 def write_answer(
-    sampling: Sampling, guides: Guides, lark: Lark, cancel: CancelToken | None = None
+    sampling: Sampling, guides: TokenGuides, lark: Lark, cancel: CancelToken | None = None
 ) -> str:
     """Write the grammar that an answer was asked to follow; returns the name of its rule.
 

@@ -59,14 +59,14 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Run:
-    """Parts that follow each other."""
+class PartRun:
+    """PartRun that follow each other."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Alternatives:
     """Alternatives."""
 
     ways: tuple[Node, ...]
@@ -81,7 +81,7 @@ class Repeat:
     most: int | None
 
 
-Node = Characters | Reference | Run | Choice | Repeat
+Node = Characters | Reference | PartRun | Alternatives | Repeat
 
 
 class NotGbnf(Exception):
@@ -127,9 +127,9 @@ def _references(node: Node) -> Iterator[str]:
         part = waiting.pop()
         if isinstance(part, Reference):
             yield part.name
-        elif isinstance(part, Run):
+        elif isinstance(part, PartRun):
             waiting += part.parts
-        elif isinstance(part, Choice):
+        elif isinstance(part, Alternatives):
             waiting += part.ways
         elif isinstance(part, Repeat):
             waiting.append(part.item)
@@ -141,7 +141,11 @@ def _extent(node: Node) -> tuple[int, int]:
         times, size = _extent(node.item)
         often = node.most or node.least or 1
         return times * often, size * often
-    parts = node.parts if isinstance(node, Run) else node.ways if isinstance(node, Choice) else ()
+    parts: tuple[Node, ...] = ()
+    if isinstance(node, PartRun):
+        parts = node.parts
+    elif isinstance(node, Alternatives):
+        parts = node.ways
     found = [_extent(part) for part in parts] or [(1, 1)]
     return max(times for times, _ in found), sum(size for _, size in found)
 
@@ -157,9 +161,9 @@ def _can_end(rules: dict[str, Node]) -> set[str]:
     def ends(node: Node) -> bool:
         if isinstance(node, Reference):
             return node.name in ending
-        if isinstance(node, Run):
+        if isinstance(node, PartRun):
             return all(map(ends, node.parts))
-        if isinstance(node, Choice):
+        if isinstance(node, Alternatives):
             return any(map(ends, node.ways))
         return not isinstance(node, Repeat) or not node.least or ends(node.item)
 
@@ -241,12 +245,12 @@ class _Writer:
             return _Shape(empty=False, first=ranges, more=(), all=ranges)
         if isinstance(node, Reference):
             return self._shapes[node.name]
-        if isinstance(node, Run):
+        if isinstance(node, PartRun):
             shape = _NOTHING
             for part in node.parts:
                 shape = _behind(shape, self._shape(part))
             return shape
-        if isinstance(node, Choice):
+        if isinstance(node, Alternatives):
             return _either([self._shape(way) for way in node.ways])
         return _repeated(self._shape(node.item), node.least, node.most)
 
@@ -262,7 +266,7 @@ class _Writer:
             return self._lark.terminal(self._regular(node))
         if isinstance(node, Reference):
             return self._written[node.name]
-        if isinstance(node, Run):
+        if isinstance(node, PartRun):
             return " ".join(self._parts(node.parts)) or '""'
         return self._expression(node, self._rule)
 
@@ -306,9 +310,9 @@ class _Writer:
     def _expression(self, node: Node, write_part: Callable[[Node], str]) -> str:
         if isinstance(node, Characters):
             return _set(node)
-        if isinstance(node, Choice):
+        if isinstance(node, Alternatives):
             return f"({' | '.join(map(write_part, node.ways))})"
-        if isinstance(node, Run):
+        if isinstance(node, PartRun):
             return f"({' '.join(map(write_part, node.parts))})" if node.parts else '""'
         if isinstance(node, Repeat):
             if node.most == 0:
@@ -444,7 +448,7 @@ class _Parser:
             self._at += 1
             self._skip(_BLANK_OR_BREAK)
             found.append(self._sequence(blank))
-        return found[0] if len(found) == 1 else Choice(tuple(found))
+        return found[0] if len(found) == 1 else Alternatives(tuple(found))
 
     def _sequence(self, blank: re.Pattern[str]) -> Node:
         parts: list[Node] = []
@@ -456,7 +460,7 @@ class _Parser:
             else:
                 parts.append(self._item(char))
             self._skip(blank)
-        return parts[0] if len(parts) == 1 else Run(tuple(parts))
+        return parts[0] if len(parts) == 1 else PartRun(tuple(parts))
 
     def _item(self, char: str) -> Node:
         self._count(1, self._at)
@@ -483,7 +487,7 @@ class _Parser:
             found.append(Characters(((code, code),)))
         self._at += 1
         self._count(len(found), begin)
-        return Run(tuple(found))
+        return PartRun(tuple(found))
 
     def _set(self) -> Node:
         begin = self._at
@@ -503,7 +507,7 @@ class _Parser:
         self._at += 1
         self._count(len(ranges), begin)
         # llama.cpp takes an empty set for nothing at all.
-        return Characters(tuple(ranges), negated) if ranges else Run(())
+        return Characters(tuple(ranges), negated) if ranges else PartRun(())
 
     def _group(self) -> Node:
         begin = self._at

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engines.cancel import CancelToken
-from engines.llamacpp.constraints import Guide, write_answer
+from engines.llamacpp.constraints import TokenGuide, write_answer
 from engines.llamacpp.context import Context
 from engines.llamacpp.lark import Lark
 from engines.llamacpp.logits import Logits
@@ -75,7 +75,7 @@ class GuidedSampler(ChainSampler):
         sampling: Sampling,
         seed: int,
         prior: Sequence[int],
-        guide: Guide | None,
+        guide: TokenGuide | None,
     ) -> None:
         super().__init__(native, vocabulary_size, sampling, seed, prior)
         self._guide = guide
@@ -102,11 +102,11 @@ class GuidedSampler(ChainSampler):
     def guide(self, *, on: bool) -> None:
         self._guiding = on
 
-    def follow(self, guide: Guide) -> None:
+    def follow(self, guide: TokenGuide) -> None:
         """Follow another grammar from here on."""
         self._guide = guide
 
-    def _draw(self, context: Context, row: int, guide: Guide | None) -> int:
+    def _draw(self, context: Context, row: int, guide: TokenGuide | None) -> int:
         api, logits = self._api, self._logits.row(context.pointer, row)
         candidates = self._candidates
         if guide is None:

@@ -105,7 +105,7 @@ _LARGEST_DIVISOR: Final = 1000
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedSchema:
     """A schema as llguidance takes it.
 
     Attributes:
@@ -119,7 +119,7 @@ class Prepared:
     unheld: tuple[str, ...] = ()
 
 
-def prepare(schema: str) -> Prepared:
+def prepare(schema: str) -> PreparedSchema:
     """Prepare a schema that has to hold as a whole, given as JSON. Raises GrammarInvalid."""
     if len(schema) > MAX_LENGTH:
         raise refused("#", f"it is longer than {MAX_LENGTH} characters")
@@ -130,7 +130,7 @@ def prepare(schema: str) -> Prepared:
     return _prepare(read, all_of_it=True)
 
 
-def prepare_arguments(schema: Mapping[str, Any]) -> Prepared:
+def prepare_arguments(schema: Mapping[str, Any]) -> PreparedSchema:
     """Prepare the schema of a tool, without the keywords that cannot be held.
 
     Raises:
@@ -153,7 +153,7 @@ def refused(path: str, why: str) -> GrammarInvalid:
     )
 
 
-def _prepare(read: Any, *, all_of_it: bool) -> Prepared:
+def _prepare(read: Any, *, all_of_it: bool) -> PreparedSchema:
     try:
         _require_depth(read)
         # No text has half a character, and JSON has no number without an end.
@@ -202,7 +202,7 @@ class _Preparer:
         self._count = 0
         self._looked = 0
 
-    def prepared(self) -> Prepared:
+    def prepared(self) -> PreparedSchema:
         """Return the schema as llguidance takes it."""
         schema = self._schema(self._root, "#", part=False)
         while self._waiting:
@@ -214,7 +214,7 @@ class _Preparer:
             schema = {}
         whole = {**schema, "$defs": self._definitions} if self._definitions else schema
         _require_end(schema, self._definitions)
-        return Prepared(whole, tuple(self._places), tuple(dict.fromkeys(self._unheld)))
+        return PreparedSchema(whole, tuple(self._places), tuple(dict.fromkeys(self._unheld)))
 
     def _schema(self, given: Any, path: str, *, part: bool) -> Schema | bool:
         if isinstance(given, bool):

@@ -11,7 +11,7 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, ModelDamaged, NotAChatModel
 from engines.llamacpp.adapters import Adapters
-from engines.llamacpp.constraints import Guides
+from engines.llamacpp.constraints import TokenGuides
 from engines.llamacpp.failures import load_failure
 from engines.llamacpp.native import Native
 from engines.llamacpp.placing import placed
@@ -38,7 +38,7 @@ class Model:
         self.pointer = pointer
         self.adapters = Adapters(native, pointer, ())
         self.vocabulary = Vocabulary(native, pointer)
-        self.guides = Guides(self.vocabulary)
+        self.guides = TokenGuides(self.vocabulary)
         self.parameters = int(api.llama_model_n_params(pointer))
         self.context_trained = int(api.llama_model_n_ctx_train(pointer))
         self.sliding_window = int(api.llama_model_n_swa(pointer))

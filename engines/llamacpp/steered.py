@@ -34,7 +34,7 @@ from engines.llamacpp.calling import (
 from engines.llamacpp.constraints import write_answer
 from engines.llamacpp.context import Context
 from engines.llamacpp.guided import GuidedSampler
-from engines.llamacpp.json_schema import Prepared
+from engines.llamacpp.json_schema import PreparedSchema
 from engines.llamacpp.lark import Lark, literal
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
@@ -141,7 +141,7 @@ class CallGuide:
             Cancelled: The answer was cancelled meanwhile.
         """
 
-        def hold(prepared: Prepared) -> Prepared:
+        def hold(prepared: PreparedSchema) -> PreparedSchema:
             return self._guides.held(prepared, self._cancel, all_of_it=False)
 
         for how in ((None, False), (hold, False)):

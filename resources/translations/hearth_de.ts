@@ -13288,6 +13288,11 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/constraints.py" />
+      <source>To read it takes more than {0} seconds, or too much memory.</source>
+      <translation>Sie zu lesen braucht mehr als {0} Sekunden oder zu viel Speicher.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
       <source>The answer cannot go on.</source>
       <translation>Die Antwort kann nicht weitergehen.</translation>
     </message>
@@ -13310,11 +13315,6 @@
       <location filename="../../engines/llamacpp/constraints.py" />
       <source>Ask with a simpler grammar or schema.</source>
       <translation>Fragen Sie mit einer einfacheren Grammatik oder einem einfacheren Schema.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/constraints.py" />
-      <source>To read it takes more than {0} seconds, or too much memory.</source>
-      <translation>Sie zu lesen braucht mehr als {0} Sekunden oder zu viel Speicher.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/constraints.py" />

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from engines.cancel import CancelToken  # noqa: E402
-from engines.llamacpp.constraints import Guides, write_answer  # noqa: E402
+from engines.llamacpp.constraints import TokenGuides, write_answer  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
 from engines.llamacpp.lark import Lark  # noqa: E402
 from engines.llamacpp.model import open_model  # noqa: E402
@@ -85,7 +85,7 @@ def measure_steps(path: Path) -> tuple[float, float]:
         model.close()
 
 
-def ready(guides: Guides, number: int) -> Any:
+def ready(guides: TokenGuides, number: int) -> Any:
     lark = Lark()
     start = write_answer(Sampling(schema=schema(number)), guides, lark)
     return guides.open(lark.text(start))

@@ -12,7 +12,7 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, GrammarInvalid
-from engines.llamacpp.constraints import Guides, write_answer
+from engines.llamacpp.constraints import TokenGuides, write_answer
 from engines.llamacpp.lark import Lark
 from engines.llamacpp.model import Model, open_model
 from engines.llamacpp.native import load_native
@@ -131,7 +131,7 @@ def model() -> Iterator[Model]:
     model.close()
 
 
-def opened(guides: Guides, sampling: Sampling, cancel: CancelToken | None = None) -> Any:
+def opened(guides: TokenGuides, sampling: Sampling, cancel: CancelToken | None = None) -> Any:
     lark = Lark()
     start = write_answer(sampling, guides, lark, cancel)
     return guides.open(lark.text(start), cancel=cancel)

@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 
 from engines.cancel import CancelToken
 from engines.errors import GrammarInvalid
-from engines.llamacpp.constraints import Guides
+from engines.llamacpp.constraints import TokenGuides
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.json_schema import prepare, prepare_arguments
 from engines.llamacpp.lark import Lark
@@ -346,7 +346,7 @@ TAGS: Schema = {"type": "array", "items": {"type": "string"}, "uniqueItems": Tru
 
 
 @pytest.fixture(scope="module")
-def guides(random_llama: Path) -> Iterator[Guides]:
+def guides(random_llama: Path) -> Iterator[TokenGuides]:
     plan = LoadPlan(random_llama, context=64, threads=1, batch_threads=1)
     model = open_model(load_native(), plan, lambda _: None, CancelToken())
     assert model.guides.faults(['start: "a"']) == [""]  # starts the process that tries grammars
@@ -399,7 +399,7 @@ def guides(random_llama: Path) -> Iterator[Guides]:
     ],
 )  # fmt: skip
 def test_a_keyword_that_cannot_be_held_is_refused_by_name_and_path(
-    guides: Guides, schema: Any, why: str
+    guides: TokenGuides, schema: Any, why: str
 ) -> None:
     with pytest.raises(GrammarInvalid) as error:
         guides.held(prepare(json.dumps(schema)))
@@ -436,7 +436,7 @@ def test_a_keyword_that_cannot_be_held_is_refused_by_name_and_path(
     ],
 )
 def test_of_a_tool_s_schema_all_is_held_but_the_keywords_that_cannot_be(
-    guides: Guides, schema: Schema, unheld: tuple[str, ...], yes: str, no: str
+    guides: TokenGuides, schema: Schema, unheld: tuple[str, ...], yes: str, no: str
 ) -> None:
     prepared = guides.held(prepare_arguments(schema), all_of_it=False)
     assert prepared.unheld == unheld
@@ -533,7 +533,7 @@ def test_a_bound_on_one_side_leaves_a_number_its_decimals(bound: str, text: str)
     assert matches(say({"type": "number", "minimum": float(text)}), text)
 
 
-def test_sizes_are_limited(guides: Guides) -> None:
+def test_sizes_are_limited(guides: TokenGuides) -> None:
     deep: Any = {"type": "string"}
     for _ in range(200):
         deep = {"type": "array", "items": deep}
@@ -547,7 +547,7 @@ def test_sizes_are_limited(guides: Guides) -> None:
             guides.held(prepare(text))
 
 
-def test_every_schema_is_compiled_for_a_model(guides: Guides) -> None:
+def test_every_schema_is_compiled_for_a_model(guides: TokenGuides) -> None:
     for schema in [*(it for it, _, _ in YES_AND_NO), Visit.model_json_schema()]:
         guides.open(say(schema))
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engines.errors import GrammarInvalid
-from engines.llamacpp.constraints import Guide
+from engines.llamacpp.constraints import TokenGuide
 from engines.llamacpp.context import EVALUATED
 from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.sampling import ChainSampler, Greedy, Sampler
@@ -45,7 +45,7 @@ def sampler(seeded: Seeded, sampling: Sampling, seed: int = 1) -> Sampler:
     return open_sampler(seeded.native, seeded.model, sampling, seed, prior=seeded.prompt)
 
 
-def guide(seeded: Seeded, grammar: str) -> Guide:
+def guide(seeded: Seeded, grammar: str) -> TokenGuide:
     return seeded.model.guides.open(lark_of(grammar))
 
 
