@@ -234,8 +234,11 @@ class TokenGuide:
         began = thread_time()
         mask = self._matcher.compute_bitmask()
         self._spend(began)
-        bits = np.unpackbits(np.frombuffer(mask, np.uint8), bitorder="little")
-        found = np.flatnonzero(bits[: self._vocabulary.size])
+        packed = np.frombuffer(mask, np.uint8)
+        places = np.flatnonzero(packed)  # few bytes of the mask have a bit, most often
+        rows, bits = np.nonzero(np.unpackbits(packed[places, None], axis=1, bitorder="little"))
+        found = places[rows] * 8 + bits
+        found = found[found < self._vocabulary.size]
         if not len(found):
             raise _no_token()
         return found
