@@ -17,7 +17,7 @@ from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, GrammarInvalid
+from engines.errors import Cancelled, EngineUnavailable, GrammarInvalid
 from engines.llamacpp import gbnf
 from engines.llamacpp.json_schema import PreparedSchema, Schema, prepare, refused
 from engines.llamacpp.lark import Lark
@@ -114,15 +114,18 @@ class TokenGuides:
 
         Raises:
             GrammarInvalid: Of several, one takes too much time or memory.
+            EngineUnavailable: The process does not start.
             Cancelled: `cancel` came first.
         """
-        found = {it: self._known_faults[it] for it in grammars if it in self._known_faults}
+        with self._lock:
+            found = {it: self._known_faults[it] for it in grammars if it in self._known_faults}
         new = [it for it in grammars if it not in found]
         if new:
             found |= zip(new, self._tried(new, cancel or CancelToken()), strict=True)
-        self._known_faults.update(found)
-        while len(self._known_faults) > _KEPT:
-            self._known_faults.popitem(last=False)
+        with self._lock:
+            self._known_faults.update(found)
+            while len(self._known_faults) > _KEPT:
+                self._known_faults.popitem(last=False)
         return [found[it] for it in grammars]
 
     def _tried(self, grammars: Sequence[str], cancel: CancelToken) -> list[str]:
@@ -135,9 +138,15 @@ class TokenGuides:
             helper = self._helper
             if helper is None or not helper.alive:
                 self._close_helper()
-                helper = self._helper = ServingHelper(
-                    module_command("engines.llamacpp.grammar_child")
-                )
+                try:
+                    helper = ServingHelper(module_command("engines.llamacpp.grammar_child"))
+                except OSError as error:
+                    raise EngineUnavailable(
+                        "The grammar cannot be read.",
+                        f"The process for it does not start: {error.strerror or error}.",
+                        "Close other programs and try again; if it fails again, reinstall Hearth.",
+                    ) from error
+                self._helper = helper
             result = helper.ask(list(grammars), _WALL_S, cancel, MEMORY_BYTES, _ANSWER_BYTES)
             if helper.alive and result.out:
                 return [_sentence(it) if it else "" for it in json.loads(result.out)]

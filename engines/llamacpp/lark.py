@@ -43,9 +43,9 @@ class Lark:
         """Return the name of the terminal with this body, which is added if there is none."""
         return self._named("T", body)
 
-    def reserve(self, *, terminal: bool = False) -> str:
-        """Return a new name; its body follows by `add`."""
-        return self.add(f"{'T' if terminal else 'r'}{len(self._rules)}", "")
+    def reserve(self) -> str:
+        """Return the name of a new rule; its body follows by `add`."""
+        return self.add(f"r{len(self._rules)}", "")
 
     def json(self, schema: Mapping[str, Any]) -> str:
         """Return the name of a rule for JSON by a schema, as `json_schema` prepares it."""

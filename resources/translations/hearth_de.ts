@@ -13122,12 +13122,14 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
+      <location filename="../../engines/llamacpp/constraints.py" />
       <location filename="../../engines/llamacpp/probe.py" />
       <source>The process for it does not start: {0}.</source>
       <translation>Der Prozess dafür startet nicht: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
+      <location filename="../../engines/llamacpp/constraints.py" />
       <location filename="../../engines/llamacpp/probe.py" />
       <source>Close other programs and try again; if it fails again, reinstall Hearth.</source>
       <translation>Schließe andere Programme und versuche es noch einmal; schlägt es wieder fehl, installiere Hearth neu.</translation>
@@ -13330,6 +13332,11 @@
       <location filename="../../engines/llamacpp/constraints.py" />
       <source>It takes too long to find the tokens that may come next.</source>
       <translation>Es dauert zu lange, die Tokens zu finden, die als Nächstes kommen dürfen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>The grammar cannot be read.</source>
+      <translation>Die Grammatik kann nicht gelesen werden.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/decoder.py" />
