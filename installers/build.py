@@ -51,6 +51,7 @@ PARTS = (
      r"_internal/(?:PySide6|shiboken6|libQt6|libpyside6|libshiboken6)"),
     ("numpy", r"_internal/(?:numpy|lib(?:scipy_openblas|gfortran|quadmath))"),
     ("pictures and PDFs (Pillow, pdfium)", r"_internal/(?:PIL|pillow|pypdfium2)"),
+    ("llguidance, for grammars and schemas", r"_internal/llguidance"),
     ("cryptography, for the keyring", r"_internal/cryptography"),
     ("Python", r"_internal/(?:libpython|python3|lib-dynload)"),
     ("everything else", r""),

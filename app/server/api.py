@@ -273,7 +273,7 @@ class Api:
         choices = [it.choice() for it in writers]
         kind = writers[0].kind
         body = {**head, "object": kind, "choices": choices, "usage": chat.usage(done, count)}
-        return JSONResponse(body)
+        return JSONResponse(chat.with_notes(body, (note for it in done for note in it.notes)))
 
     async def _respond(self, request: Request) -> Response:
         fields = check(responses.ResponsesFields, read_json(await request.body()))

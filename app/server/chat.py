@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from secrets import token_hex
 from typing import Any, ClassVar, Final, Literal
 
@@ -423,7 +423,8 @@ class ChatWriter:
                 if self._with_stop and event.stop:
                     self._text.append(event.stop)
                     yield self._chunk({"content": event.stop})
-                yield self._chunk({}, finish=FINISHED[event.finish_reason])
+                last = self._chunk({}, finish=FINISHED[event.finish_reason])
+                yield with_notes(last, event.notes)
 
     def _take_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
         """Take a piece of a call, or all of it, which is told where no pieces were."""
@@ -541,6 +542,12 @@ def head(prefix: str, model: str) -> dict[str, Any]:
         "model": model,
         "system_fingerprint": "hearth",
     }
+
+
+def with_notes(body: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
+    """Return an answer with more `notes` on what was done otherwise than it was asked."""
+    told = list(dict.fromkeys([*body.get("notes", ()), *notes]))
+    return {**body, "notes": told} if told else body
 
 
 def new_id(prefix: str) -> str:

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from app.core.documents import DocumentKind
 from app.server.answer_fields import NO_LIMIT, AnswerFields, Whole
-from app.server.chat import left_out, new_id
+from app.server.chat import left_out, new_id, with_notes
 from app.server.fields import Fields, check, type_of
 from app.server.parts import Content, ContentBuilder, no_such_part
 from app.server.request import (
@@ -377,8 +377,10 @@ class MessageWriter:
                     "stop_reason": "stop_sequence" if at_stop else STOPPED[event.finish_reason],
                     "stop_sequence": event.stop if at_stop else None,
                 }
-                self._message |= {**delta, "usage": _usage(event.usage)}
-                yield {"type": "message_delta", "delta": delta, "usage": _usage(event.usage)}
+                usage = _usage(event.usage)
+                self._message = with_notes(self._message, event.notes) | delta | {"usage": usage}
+                end = {"type": "message_delta", "delta": delta, "usage": usage}
+                yield with_notes(end, event.notes)
                 yield {"type": "message_stop"}
 
     def whole(self) -> dict[str, Any]:

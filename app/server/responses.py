@@ -392,6 +392,7 @@ class ResponseWriter:
     ) -> None:
         """Begin. keep: is told each item when it is done, and the response when it has ended."""
         self._names = names
+        self._notes = notes
         self._keep = keep
         self._encrypted = "reasoning.encrypted_content" in (fields.include or ())
         self._number = 0
@@ -477,6 +478,8 @@ class ResponseWriter:
         cut = done.finish_reason in {"length", "repetition"}
         reason = {"reason": "max_output_tokens"} if cut else None
         its = done.usage
+        if notes := [*dict.fromkeys((*self._notes, *done.notes))]:
+            self._response["metadata"] = {"notes": " ".join(notes)}
         self._response |= {
             "status": "incomplete" if cut else "completed",
             "completed_at": int(time.time()),

@@ -15,7 +15,7 @@ from engines.errors import Cancelled
 from engines.llamacpp.cache import KvCache
 from engines.llamacpp.cells import only_text
 from engines.llamacpp.decoder import Decoding
-from engines.llamacpp.guided import open_sampler
+from engines.llamacpp.guided import GuidedSampler, open_sampler
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.logprobs import AttachedLogprobs, LogprobSampler, PromptJudge
 from engines.llamacpp.prompting import Prompt
@@ -53,9 +53,15 @@ def answer(
             yield PromptReady(0, 0)
             yield _nothing(loaded, request, seed)
             return
-        calls = CallGuide(loaded, request, prompt) if _may_call(request) else None
+        try:
+            calls = CallGuide(loaded, request, prompt, cancel) if _may_call(request) else None
+            opened = _sampler(loaded, request, prompt, seed, calls, cancel)
+        except Cancelled:
+            yield PromptReady(0, 0)
+            yield _nothing(loaded, request, seed)
+            return
         with (
-            closing(_sampler(loaded, request, prompt, seed, calls)) as sampler,
+            closing(opened) as sampler,
             loaded.slot(prompt, request) as (slot, speculation),
         ):
             it = _Answer(loaded, slot.cache, speculation, request, prompt, sampler, cancel)
@@ -222,22 +228,29 @@ def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
 
 
 def _sampler(
-    loaded: Loaded, request: ChatRequest, prompt: Prompt, seed: int, calls: CallGuide | None
+    loaded: Loaded,
+    request: ChatRequest,
+    prompt: Prompt,
+    seed: int,
+    calls: CallGuide | None,
+    cancel: CancelToken,
 ) -> Sampler:
-    """Open the sampler of this answer. Raises GrammarInvalid, Unsupported."""
+    """Open the sampler of this answer. Raises GrammarInvalid, Unsupported, Cancelled."""
     native, model, sampling = loaded.native, loaded.model, request.sampling
+    written = ""
     marker = loaded.dialect.call_token
     if calls is not None and calls.required:
         sampling = replace(sampling, grammar=None, schema=None)  # it is a call and no answer
     elif calls is not None and sampling.guided:
-        sampling = replace(sampling, grammar=calls.beside(sampling), schema=None)
+        written = calls.beside(sampling)
+        sampling = replace(sampling, grammar=None, schema=None)
     elif request.tools and request.tool_choice == "none" and marker is not None:
         token = model.vocabulary.token_of(marker)
         banned = () if token is None else ((token, -math.inf),)
         sampling = replace(sampling, logit_bias=(*sampling.logit_bias, *banned))
     begun: list[int] = []
     last = request.messages[-1] if request.prompt is None else None
-    if sampling.guided and last is not None and last.role == "assistant":
+    if (sampling.guided or written) and last is not None and last.role == "assistant":
         # The grammar also holds for what is gone on with.
         begun = model.vocabulary.tokenise(last.text)
     sampler = open_sampler(
@@ -248,7 +261,10 @@ def _sampler(
         prior=only_text(prompt.tokens),
         begun=begun,
         later=calls is not None,
+        cancel=cancel,
     )
+    if written and isinstance(sampler, GuidedSampler):
+        sampler.follow(model.guides.open(written, begun, cancel))
     if request.prompt is None:
         sampler = steered(loaded, request, prompt, sampler, calls)
     sampler = _endless(loaded, sampling, sampler)
@@ -271,8 +287,17 @@ def _endless(loaded: Loaded, sampling: Sampling, sampler: Sampler) -> Sampler:
 
 
 def _notes(calls: CallGuide | None) -> tuple[str, ...]:
-    free = ", ".join(calls.free) if calls is not None else ""
-    return (f"No grammar can say what arguments these tools take: {free}.",) if free else ()
+    """Say what of the tools' schemas does not hold."""
+    unheld = calls.unheld if calls is not None else ()
+    free = [name for name, path in unheld if not path]
+    notes = []
+    if free:
+        named = ", ".join(dict.fromkeys(free))
+        notes.append(f"No grammar can say what arguments these tools take: {named}.")
+    for name, path in unheld:
+        if path and name not in free:
+            notes.append(f"Of the schema of the tool {name}, this was not held: {path}.")
+    return tuple(notes)
 
 
 def _may_call(request: ChatRequest) -> bool:

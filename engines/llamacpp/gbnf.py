@@ -1,26 +1,30 @@
-"""Reads a grammar in GBNF, the notation of llama.cpp, into rules: pure.
+"""Reads a grammar in GBNF, the notation of llama.cpp, and writes it for llguidance: pure.
 
-llama.cpp's parser writes its complaints past the log, never returns from {5,3}, and runs out of
-stack in deep parentheses. What this one lets through is safe to hand over, and what it refuses it
-can place. Repetition becomes the rules that it makes there, so that what is counted here is what
-llama.cpp would build. Notation: grammars/README.md of llama.cpp, without the references to tokens,
-<name> and !<name>: where letters come before one, llama_grammar_accept_token ends the process.
+Every mistake is named with its place. A grammar in which no rule needs itself becomes one regular
+expression, which says just the same. In others each part that needs no such rule is one terminal,
+or its single characters are, where its longest match could take what belongs to the next part.
+Notation: grammars/README.md of llama.cpp, without the references to tokens, <name> and !<name>.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
+from engines.errors import GrammarInvalid
+from engines.llamacpp.lark import Lark
+
+ROOT: Final = "root"
 MAX_LENGTH: Final = 200_000
 """Characters of a grammar."""
 MAX_NESTING: Final = 100
-"""Parentheses within each other; each costs llama.cpp's parser a part of its stack."""
+"""Parentheses within each other."""
 MAX_REPETITIONS: Final = 2000
-"""MAX_REPETITION_THRESHOLD in llama-grammar.cpp; above it a limit is not kept there."""
+"""Repetitions of an item, with those within it; as in llama.cpp."""
 MAX_ELEMENTS: Final = 100_000
-"""Characters and references of all rules, once repetition is written out."""
+"""Characters and references of all rules."""
 
 _NO_TEXT: Final = re.compile(r"[\0\uD800-\uDFFF]")
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+")
@@ -34,43 +38,374 @@ _BRACES: Final = re.compile(r"\{[ \t]*([0-9]+)[ \t]*(?:(,)[ \t]*([0-9]+)?[ \t]*)
 _CONTROLS: Final = {"t": "\t", "r": "\r", "n": "\n"}
 
 
+Ranges = tuple[tuple[int, int], ...]
+"""Code points from and to, in their order, none in two of them."""
+
+
+@dataclass(frozen=True)
+class Characters:
+    """A character: any in `ranges` of code points, or any outside them if `negated`."""
+
+    ranges: tuple[tuple[int, int], ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A rule that is named; `at` is the place in the text."""
+
+    name: str
+    at: int
+
+
+@dataclass(frozen=True)
+class PartRun:
+    """PartRun that follow each other."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """Alternatives."""
+
+    ways: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """An item from `least` to `most` times; None sets no limit."""
+
+    item: Node
+    least: int
+    most: int | None
+
+
+Node = Characters | Reference | PartRun | Alternatives | Repeat
+
+
 class NotGbnf(Exception):
-    """A grammar cannot be read. line, column: where, from 1 on. why: a sentence."""
+    """A grammar that cannot be read. line, column: where, from 1 on. why: a sentence."""
 
     def __init__(self, line: int, column: int, why: str) -> None:
         super().__init__(why)
         self.line, self.column, self.why = line, column, why
 
 
+def write(text: str, lark: Lark) -> str:
+    """Write the rules of a grammar in GBNF. Returns the name of its first rule.
+
+    Raises:
+        GrammarInvalid: It cannot be read, or no text follows it.
+    """
+    try:
+        rules = parse(text)
+    except NotGbnf as error:
+        raise invalid(f"Line {error.line}, column {error.column}: {error.why}.") from error
+    if ROOT not in rules:
+        raise invalid("It has no rule “root”, with which every answer begins.")
+    if ROOT not in _can_end(rules):
+        raise invalid("The rule “root” needs itself wherever it could end, so it would never end.")
+    return _Writer(rules, lark).name(ROOT)
+
+
+def invalid(why: str) -> GrammarInvalid:
+    """Return the error for a grammar that cannot be used."""
+    return GrammarInvalid(
+        "The grammar cannot be used.", why, "Correct the grammar, or ask without it."
+    )
+
+
+def parse(text: str) -> dict[str, Node]:
+    """Return the rules of a grammar by their names. Raises NotGbnf."""
+    return _Parser(text).rules()
+
+
+def _references(node: Node) -> Iterator[str]:
+    waiting: list[Node] = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Reference):
+            yield part.name
+        elif isinstance(part, PartRun):
+            waiting += part.parts
+        elif isinstance(part, Alternatives):
+            waiting += part.ways
+        elif isinstance(part, Repeat):
+            waiting.append(part.item)
+
+
+def _extent(node: Node) -> tuple[int, int]:
+    """Return how often repetitions within each other repeat, and how many parts that makes."""
+    if isinstance(node, Repeat):
+        times, size = _extent(node.item)
+        often = node.most or node.least or 1
+        return times * often, size * often
+    parts: tuple[Node, ...] = ()
+    if isinstance(node, PartRun):
+        parts = node.parts
+    elif isinstance(node, Alternatives):
+        parts = node.ways
+    found = [_extent(part) for part in parts] or [(1, 1)]
+    return max(times for times, _ in found), sum(size for _, size in found)
+
+
+def _can_end(rules: dict[str, Node]) -> set[str]:
+    """Return the rules that some text follows."""
+    users: dict[str, set[str]] = {name: set() for name in rules}
+    for name, node in rules.items():
+        for used in _references(node):
+            users[used].add(name)
+    ending: set[str] = set()
+
+    def ends(node: Node) -> bool:
+        if isinstance(node, Reference):
+            return node.name in ending
+        if isinstance(node, PartRun):
+            return all(map(ends, node.parts))
+        if isinstance(node, Alternatives):
+            return any(map(ends, node.ways))
+        return not isinstance(node, Repeat) or not node.least or ends(node.item)
+
+    waiting = list(rules)
+    while waiting:
+        name = waiting.pop()
+        if name not in ending and ends(rules[name]):
+            ending.add(name)
+            waiting += users[name] - ending
+    return ending
+
+
+def _recursive(rules: dict[str, Node]) -> tuple[list[str], set[str]]:
+    """Return the rules in an order in which each follows those it uses, as far as there is one.
+
+    With them come the rules that need themselves, or one that does.
+    """
+    uses = {name: set(_references(node)) for name, node in rules.items()}
+    users: dict[str, set[str]] = {name: set() for name in rules}
+    for name, used in uses.items():
+        for other in used:
+            users[other].add(name)
+    left = {name: len(used) for name, used in uses.items()}
+    ready = [name for name, count in left.items() if not count]
+    order = []
+    while ready:
+        name = ready.pop()
+        order.append(name)
+        for user in users[name]:
+            left[user] -= 1
+            if not left[user]:
+                ready.append(user)
+    return order, rules.keys() - set(order)
+
+
 @dataclass(frozen=True)
-class Characters:
-    """A set of characters: any in `ranges` of code points, or any outside them if `negated`."""
+class _Shape:
+    """What the texts of a part look like.
 
-    ranges: tuple[tuple[int, int], ...]
-    negated: bool = False
+    Attributes:
+        empty: Whether one of them is empty.
+        first: The characters that begin them.
+        more: The characters that go on with one of them, to a longer one.
+        all: All characters in them.
+    """
 
-    def match(self, code: int) -> bool:
-        return any(low <= code <= high for low, high in self.ranges) != self.negated
-
-
-Element = Characters | int
-"""A character, or the number of a rule."""
-
-Rule = list[tuple[Element, ...]]
-"""The alternatives of a rule, each a sequence of elements."""
-
-
-@dataclass(frozen=True)
-class Grammar:
-    """A grammar's rules by number. names: the numbers of the rules that the text names."""
-
-    rules: list[Rule]
-    names: dict[str, int]
+    empty: bool
+    first: Ranges
+    more: Ranges
+    all: Ranges
 
 
-def parse(text: str) -> Grammar:
-    """Parse the rules of `text`. Raises NotGbnf."""
-    return _Parser(text).grammar()
+class _Writer:
+    """Writes the rules of one grammar."""
+
+    def __init__(self, rules: dict[str, Node], lark: Lark) -> None:
+        self._rules = rules
+        self._lark = lark
+        order, self._recursive = _recursive(rules)
+        self._shapes: dict[str, _Shape] = {}
+        self._terminals: dict[str, str] = {}
+        self._written: dict[str, str] = {}
+        for name in order:
+            self._shapes[name] = self._shape(rules[name])
+            self._terminals[name] = lark.terminal(self._regular(rules[name]))
+        for name in self._recursive:
+            self._written[name] = lark.reserve()
+        for name in self._recursive:
+            lark.add(self._written[name], self._rule(rules[name]))
+
+    def name(self, rule: str) -> str:
+        """Return the name under which a rule was written."""
+        return self._terminals.get(rule) or self._written[rule]
+
+    def _shape(self, node: Node) -> _Shape:
+        """Return the shape of a part that needs no recursive rule."""
+        if isinstance(node, Characters):
+            ranges = _without(node.ranges) if node.negated else _joined(node.ranges)
+            return _Shape(empty=False, first=ranges, more=(), all=ranges)
+        if isinstance(node, Reference):
+            return self._shapes[node.name]
+        if isinstance(node, PartRun):
+            shape = _NOTHING
+            for part in node.parts:
+                shape = _behind(shape, self._shape(part))
+            return shape
+        if isinstance(node, Alternatives):
+            return _either([self._shape(way) for way in node.ways])
+        return _repeated(self._shape(node.item), node.least, node.most)
+
+    def _regular(self, node: Node) -> str:
+        """Write a part within a terminal."""
+        if isinstance(node, Reference):
+            return self._terminals[node.name]
+        return self._expression(node, self._regular)
+
+    def _rule(self, node: Node) -> str:
+        """Write a part within a rule, each part of it that may be one as a terminal."""
+        if self._is_regular(node):
+            return self._lark.terminal(self._regular(node))
+        if isinstance(node, Reference):
+            return self._written[node.name]
+        if isinstance(node, PartRun):
+            return " ".join(self._parts(node.parts)) or '""'
+        return self._expression(node, self._rule)
+
+    def _parts(self, parts: Sequence[Node]) -> Iterator[str]:
+        for at, part in enumerate(parts):
+            safe = self._is_regular(part) and not self._goes_on(part, parts[at + 1 :])
+            if safe or not self._is_regular(part):
+                yield self._rule(part)
+            else:
+                yield self._single(part)
+
+    def _goes_on(self, part: Node, behind: Iterable[Node]) -> bool:
+        """Tell whether the longest match of a part could take what belongs to the next ones."""
+        more = self._shape(part).more
+        for other in behind:
+            if not self._is_regular(other):
+                return False
+            shape = self._shape(other)
+            if _meet(more, shape.first):
+                return True
+            if not shape.empty:
+                return False
+        return False
+
+    def _single(self, node: Node) -> str:
+        """Write a part within a rule, each of its characters for itself."""
+        if isinstance(node, Characters):
+            return self._lark.terminal(_set(node))
+        if isinstance(node, Reference):
+            key = f"{node.name} apart"
+            if key not in self._written:
+                self._written[key] = self._lark.reserve()
+                body = self._single(self._rules[node.name])
+                self._lark.add(self._written[key], body)
+            return self._written[key]
+        return self._expression(node, self._single)
+
+    def _is_regular(self, node: Node) -> bool:
+        return self._recursive.isdisjoint(_references(node))
+
+    def _expression(self, node: Node, write_part: Callable[[Node], str]) -> str:
+        if isinstance(node, Characters):
+            return _set(node)
+        if isinstance(node, Alternatives):
+            return f"({' | '.join(map(write_part, node.ways))})"
+        if isinstance(node, PartRun):
+            return f"({' '.join(map(write_part, node.parts))})" if node.parts else '""'
+        if isinstance(node, Repeat):
+            if node.most == 0:
+                return '""'
+            most = "" if node.most is None else node.most
+            return f"({write_part(node.item)}){{{node.least},{most}}}"
+        raise TypeError(node)
+
+
+_LAST: Final = 0x10FFFF
+_MOST_RANGES: Final = 200
+"""More are taken for all between the first and the last, which is on the safe side."""
+
+
+def _joined(*several: Iterable[tuple[int, int]]) -> Ranges:
+    found: list[tuple[int, int]] = []
+    for low, high in sorted(it for ranges in several for it in ranges if it[0] <= it[1]):
+        if found and low <= found[-1][1] + 1:
+            found[-1] = found[-1][0], max(found[-1][1], high)
+        else:
+            found.append((low, high))
+    return ((found[0][0], found[-1][1]),) if len(found) > _MOST_RANGES else tuple(found)
+
+
+def _without(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    found, begin = [], 0
+    for low, high in sorted(ranges):
+        if begin < low:
+            found.append((begin, low - 1))
+        begin = max(begin, high + 1)
+    return _joined(found, [(begin, _LAST)])
+
+
+def _meet(one: Ranges, other: Ranges) -> bool:
+    return any(low <= top and bottom <= high for low, high in one for bottom, top in other)
+
+
+_NOTHING: Final = _Shape(empty=True, first=(), more=(), all=())
+
+
+def _behind(one: _Shape, other: _Shape) -> _Shape:
+    """Return the shape of one part with another behind it."""
+    both = _joined(one.all, other.all)
+    more = other.more
+    if other.empty:
+        more = _joined(more, one.more, other.first)
+    if _meet(one.more, other.first):
+        more = both  # the border between them may be elsewhere
+    return _Shape(
+        empty=one.empty and other.empty,
+        first=_joined(one.first, other.first if one.empty else ()),
+        more=more,
+        all=both,
+    )
+
+
+def _either(ways: Sequence[_Shape]) -> _Shape:
+    first = _joined(*(it.first for it in ways))
+    every = _joined(*(it.all for it in ways))
+    more = _joined(*(it.more for it in ways))
+    empty = any(it.empty for it in ways)
+    apart = sum(high - low + 1 for it in ways for low, high in it.first) == sum(
+        high - low + 1 for low, high in first
+    )
+    if not apart:
+        more = every  # what one way ends with another goes on with
+    elif empty:
+        more = _joined(more, first)
+    return _Shape(empty=empty, first=first, more=more, all=every)
+
+
+def _repeated(item: _Shape, least: int, most: int | None) -> _Shape:
+    more = item.more
+    if least != most or item.empty:
+        more = _joined(more, item.first)
+    if most != 1 and _meet(item.more, item.first):
+        more = item.all
+    return _Shape(empty=item.empty or not least, first=item.first, more=more, all=item.all)
+
+
+def _set(node: Characters) -> str:
+    """Write one character as a regular expression."""
+    ranges = [
+        f"{in_set(low)}-{in_set(high)}" if low < high else in_set(low) for low, high in node.ranges
+    ]
+    if not node.ranges:
+        return "/(?s:.)/"
+    return f"/[{'^' if node.negated else ''}{''.join(ranges)}]/"
+
+
+def in_set(code: int) -> str:
+    """Write a code point as it stands in a set of a regular expression."""
+    return f"\\x{{{code:X}}}"
 
 
 class _Parser:
@@ -79,11 +414,10 @@ class _Parser:
         self._at = 0
         self._depth = 0
         self._elements = 0
-        self._rules: list[Rule | None] = []
-        self._names: dict[str, int] = {}
+        self._rules: dict[str, Node] = {}
         self._mentioned: dict[str, int] = {}
 
-    def grammar(self) -> Grammar:
+    def rules(self) -> dict[str, Node]:
         if len(self._text) > MAX_LENGTH:
             self._fail(f"it is longer than {MAX_LENGTH} characters", MAX_LENGTH)
         if found := _NO_TEXT.search(self._text):
@@ -91,73 +425,71 @@ class _Parser:
         self._skip(_BLANK_OR_BREAK)
         while self._at < len(self._text):
             self._definition()
-        for name, number in self._names.items():
-            if self._rules[number] is None:
-                self._fail(f"there is no rule “{name}”", self._mentioned[name])
-        return Grammar([rule for rule in self._rules if rule is not None], self._names)
+        for name, at in self._mentioned.items():
+            if name not in self._rules:
+                self._fail(f"there is no rule “{name}”", at)
+        return self._rules
 
     def _definition(self) -> None:
-        number = self._named("a rule's name is expected here")
+        name = self._name("a rule's name is expected here")
         self._skip(_BLANK)
         if not self._text.startswith("::=", self._at):
             self._fail("“::=” is expected here")
         self._at += 3
         self._skip(_BLANK_OR_BREAK)
-        self._rules[number] = self._alternatives(_BLANK)
+        self._rules[name] = self._alternatives(_BLANK)
         if self._at < len(self._text) and not self._skip(_BREAK):
             self._fail("this character does not belong here")
         self._skip(_BLANK_OR_BREAK)
 
-    def _alternatives(self, blank: re.Pattern[str]) -> Rule:
+    def _alternatives(self, blank: re.Pattern[str]) -> Node:
         found = [self._sequence(blank)]
         while self._peek() == "|":
             self._at += 1
             self._skip(_BLANK_OR_BREAK)
             found.append(self._sequence(blank))
-        return found
+        return found[0] if len(found) == 1 else Alternatives(tuple(found))
 
-    def _sequence(self, blank: re.Pattern[str]) -> tuple[Element, ...]:
-        sequence: list[Element] = []
-        start, weight = 0, 1
+    def _sequence(self, blank: re.Pattern[str]) -> Node:
+        parts: list[Node] = []
         while char := self._peek():
             if char in "*+?{":
-                weight = self._repeat(sequence, start, weight)
+                self._repeat(parts)
             elif char in "|)\r\n":
                 break
             else:
-                start, before, begin = len(sequence), len(self._rules), self._at
-                item = self._item(char)
-                self._count(len(item), begin)
-                sequence += item
-                weight = max(1, len(self._rules) - before) if char == "(" else 1
+                parts.append(self._item(char))
             self._skip(blank)
-        return tuple(sequence)
+        return parts[0] if len(parts) == 1 else PartRun(tuple(parts))
 
-    def _item(self, char: str) -> list[Element]:
+    def _item(self, char: str) -> Node:
+        self._count(1, self._at)
         if char == '"':
             return self._literal()
         if char == "[":
             return self._set()
         if char == "(":
-            return [self._group()]
+            return self._group()
         if char == ".":
             self._at += 1
-            return [Characters((), negated=True)]
+            return Characters((), negated=True)
         if char in "<!":
             self._fail("a reference to a token, which Hearth does not take")
-        return [self._named("this character does not belong here")]
+        at = self._at
+        return Reference(self._name("this character does not belong here", mentioned=True), at)
 
-    def _literal(self) -> list[Element]:
+    def _literal(self) -> Node:
         begin = self._at
         self._at += 1
-        found: list[Element] = []
+        found: list[Node] = []
         while self._peek() != '"':
             code = self._character("a text begins here and has no end", begin)
             found.append(Characters(((code, code),)))
         self._at += 1
-        return found
+        self._count(len(found), begin)
+        return PartRun(tuple(found))
 
-    def _set(self) -> list[Element]:
+    def _set(self) -> Node:
         begin = self._at
         self._at += 1
         no_end = "a set of characters begins here and has no end"
@@ -169,53 +501,42 @@ class _Parser:
             if self._peek() == "-" and not self._text.startswith("-]", self._at):
                 self._at += 1
                 high = self._character(no_end, begin)
+            if high < low:
+                self._fail("a range in this set has no order", begin)
             ranges.append((low, high))
         self._at += 1
         self._count(len(ranges), begin)
         # llama.cpp takes an empty set for nothing at all.
-        return [Characters(tuple(ranges), negated)] if ranges else []
+        return Characters(tuple(ranges), negated) if ranges else PartRun(())
 
-    def _group(self) -> int:
+    def _group(self) -> Node:
         begin = self._at
         self._depth += 1
         if self._depth > MAX_NESTING:
             self._fail(f"more than {MAX_NESTING} parentheses are open")
         self._at += 1
         self._skip(_BLANK_OR_BREAK)
-        number = self._new()
-        self._rules[number] = self._alternatives(_BLANK_OR_BREAK)
+        inner = self._alternatives(_BLANK_OR_BREAK)
         if self._peek() != ")":
             if self._at == len(self._text):
                 self._fail("this parenthesis is never closed", begin)
             self._fail("this character does not belong here")
         self._at += 1
         self._depth -= 1
-        return number
+        return inner
 
-    def _repeat(self, sequence: list[Element], start: int, weight: int) -> int:
-        """Write a repetition of the last item out; returns how many rules it stands for now."""
+    def _repeat(self, parts: list[Node]) -> None:
+        """Repeat the last part."""
         begin = self._at
         least, most = self._times()
-        if start == len(sequence):
+        if not parts:
             self._fail("there is nothing to repeat before this", begin)
-        weight *= most or least or 1
-        if max(least, most or 0, weight) > MAX_REPETITIONS:
-            self._fail(f"this repeats more than {MAX_REPETITIONS} times or rules", begin)
-        item = tuple(sequence[start:])
-        self._count(len(item) * max(least, most or 0), begin)
-        sequence[start:] = item * least
-        if most is None:
-            number = self._new()
-            self._rules[number] = [(*item, number), ()]
-            sequence.append(number)
-            return weight
-        last: tuple[Element, ...] = ()
-        for _ in range(most - least):
-            number = self._new()
-            self._rules[number] = [item + last, ()]
-            last = (number,)
-        sequence += last
-        return weight
+        repeated = Repeat(parts[-1], least, most)
+        times, size = _extent(repeated)
+        if max(least, times) > MAX_REPETITIONS:
+            self._fail(f"this repeats more than {MAX_REPETITIONS} times", begin)
+        self._count(size, begin)
+        parts[-1] = repeated
 
     def _times(self) -> tuple[int, int | None]:
         """Read the least and the most repetitions that this sign stands for; None is no limit."""
@@ -227,7 +548,7 @@ class _Parser:
             self._fail("a repetition is written {3}, {3,} or {3,5}")
         least_digits, comma, most_digits = found.groups()
         if max(len(least_digits), len(most_digits or "")) > 9:
-            self._fail(f"this repeats more than {MAX_REPETITIONS} times or rules")
+            self._fail(f"this repeats more than {MAX_REPETITIONS} times")
         least = int(least_digits)
         most = int(most_digits) if most_digits else None if comma else least
         if most is not None and most < least:
@@ -250,24 +571,18 @@ class _Parser:
             return ord(_CONTROLS.get(letter, letter))
         return int(found[1] or found[2] or found[3], 16)
 
-    def _named(self, missing: str) -> int:
+    def _name(self, missing: str, *, mentioned: bool = False) -> str:
         if (found := _NAME.match(self._text, self._at)) is None:
             self._fail(missing)
-        name = found[0]
-        self._mentioned.setdefault(name, self._at)
+        if mentioned:
+            self._mentioned.setdefault(found[0], self._at)
         self._at = found.end()
-        if name not in self._names:
-            self._names[name] = self._new()
-        return self._names[name]
-
-    def _new(self) -> int:
-        self._rules.append(None)
-        return len(self._rules) - 1
+        return found[0]
 
     def _count(self, elements: int, at: int) -> None:
         self._elements += elements
         if self._elements > MAX_ELEMENTS:
-            self._fail(f"written out, the grammar has more than {MAX_ELEMENTS} parts", at)
+            self._fail(f"the grammar has more than {MAX_ELEMENTS} parts", at)
 
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]

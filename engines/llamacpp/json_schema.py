@@ -1,43 +1,31 @@
-"""Writes a JSON schema as a grammar in GBNF; every text that follows it follows the schema: pure.
+"""Prepares JSON schemas for llguidance; every text that follows one follows the schema: pure.
 
-What a grammar cannot say is refused and never left out; what a schema only notes, as a title or a
-default, is passed over. An object has the schema's properties in the schema's order, and others
-only where `additionalProperties` is there and allows them. Source: JSON Schema, draft 2020-12, with
-what drafts 7 and OpenAPI 3.0 call otherwise ("definitions", "items" as a list, "nullable").
+llguidance reads much of JSON Schema, and refuses the rest without a place. So a schema is read here
+first: each keyword is held, or named with its path. Of an object the schema's properties come in
+their order, and others only where `additionalProperties` is there and allows them; a type is
+inferred from the keywords. Source: JSON Schema, draft 2020-12, with what drafts 4 to 7 and
+OpenAPI 3.0 call otherwise ("definitions", "items" as a list, "nullable").
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import Decimal
-from functools import lru_cache
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn
+from urllib.parse import unquote
 
 from engines.errors import GrammarInvalid
-from engines.llamacpp.grammar import ROOT, require_grammar
-from engines.llamacpp.json_numbers import NUMBER, Bounds, NoNumber, integers, multiples, numbers
-from engines.llamacpp.json_strings import (
-    ANY,
-    CHARACTER,
-    FORMATS,
-    PLAIN,
-    NoPattern,
-    literal,
-    matching,
-    times,
-)
 
 MAX_LENGTH: Final = 200_000
 """Characters of a schema."""
 MAX_DEPTH: Final = 100
 """Lists and objects of a schema within each other."""
-MAX_RULES: Final = 10_000
-"""Rules of its grammar."""
-_MOST_MERGES: Final = 2000
-"""Schemas that are joined to one, as `allOf` and a reference with more beside it want it."""
+_MOST_PARTS: Final = 20_000
+"""Schemas within it; those that others refer to count again where they have to be written twice."""
+_MOST_DEFINITIONS: Final = 1000
 
 Schema = dict[str, Any]
 
@@ -48,653 +36,140 @@ _OF_TYPE: Final[Mapping[str, tuple[str, ...]]] = {
         "properties", "required", "additionalProperties", "patternProperties", "propertyNames",
         "minProperties", "maxProperties", "unevaluatedProperties",
     ),
-    "array": ("items", "prefixItems", "minItems", "maxItems", "unevaluatedItems"),
+    "array": (
+        "items", "prefixItems", "minItems", "maxItems", "unevaluatedItems", "uniqueItems",
+        "contains",
+    ),
     "string": ("minLength", "maxLength", "pattern", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }  # fmt: skip
-"""What a schema says of values of one type only."""
+"""The keywords that say something about values of one type only."""
 
-_REFUSED: Final = (
+_UNHELD: Final = (
     "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "contains",
-    "minContains", "maxContains", "$dynamicRef", "$recursiveRef",
+    "$dynamicRef", "$recursiveRef",
 )  # fmt: skip
-"""What cannot be said in a grammar of reasonable size."""
+"""Keywords that no grammar of reasonable size can hold."""
 
-_UNKEPT_FORMATS: Final = (
+_COUNTS: Final = (
+    "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
+)  # fmt: skip
+_NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_PARTS: Final = ("allOf", "anyOf", "oneOf", "$ref")
+
+_UNHELD_FORMATS: Final = (
     "idn-email", "idn-hostname", "uri-reference", "iri", "iri-reference", "uri-template",
     "json-pointer", "relative-json-pointer", "regex",
 )  # fmt: skip
 """Formats of JSON Schema without a pattern here; other names stand for no rule at all."""
 
-_COMBINED: Final = ("anyOf", "oneOf", "allOf", "$ref", "type", "enum", "const", "nullable")
-_KEPT: Final = frozenset(
-    {*_COMBINED, *_REFUSED, "uniqueItems", "additionalItems", "discriminator"}.union(
-        *_OF_TYPE.values()
-    )
+_DAYS = (
+    r"(0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|1\d|2[0-8])"
 )
-"""All that a schema can ask for; the rest is notes."""
+_LEAP = r"([1-9]\d(0[48]|[2468][048]|[13579][26])|([2468][048]|1[26]|[3579][26])00)-02-29"
+_DATE = rf"([1-9]\d{{3}}-({_DAYS})|{_LEAP})"
+_TIME = r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)"
+_BYTE = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_WORD = r"[A-Za-z0-9_+-]{1,30}"
+_LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,20}[A-Za-z0-9])?"
 
-_SPACE: Final = 'space ::= (" " | "\\n" [ \\t]{0,40})?'
-_FREE: Final[Mapping[str, str]] = {
-    "value": "object | array | string | number | boolean | null",
-    "object": '"{" space (string ":" space value ("," space string ":" space value)* space)? "}"',
-    "array": '"[" space (value ("," space value)* space)? "]"',
-    "string": f'"\\"" {ANY}* "\\""',
-    "number": NUMBER,
-    "boolean": '"true" | "false"',
-    "null": '"null"',
-    ANY: CHARACTER,
-    "key-rest": f'{PLAIN}* "\\""',
+_FORMATS: Final = {
+    "date": _DATE,
+    "time": _TIME,
+    "date-time": f"{_DATE}T{_TIME}",
+    "duration": (
+        r"P((\d{1,4}Y(\d{1,4}M(\d{1,4}D)?)?|\d{1,4}M(\d{1,4}D)?|\d{1,4}D)"
+        r"(T(\d{1,4}H(\d{1,4}M(\d{1,4}S)?)?|\d{1,4}M(\d{1,4}S)?|\d{1,4}S))?"
+        r"|T(\d{1,4}H(\d{1,4}M(\d{1,4}S)?)?|\d{1,4}M(\d{1,4}S)?|\d{1,4}S)|\d{1,4}W)"
+    ),
+    "uuid": r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}",
+    "ipv4": rf"{_BYTE}(\.{_BYTE}){{3}}",
+    "ipv6": r"([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}",
+    "hostname": rf"{_LABEL}(\.{_LABEL}){{0,5}}",
+    "email": rf"{_WORD}(\.{_WORD}){{0,3}}@{_LABEL}(\.{_LABEL}){{1,4}}",
+    "uri": (
+        r"https?://[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?){0,5}"
+        r"(:[1-9]\d{0,3})?(/[A-Za-z0-9._~-]{0,60}){0,20}"
+    ),
 }
+"""Patterns of whole strings of a format: RFC 3339, RFC 4122 and their like; some that a format
+also allows, as a year before 1000, are left out."""
 
 
-class _Impossible(Exception):
-    """Nothing can follow a schema."""
+_LARGEST_WHOLE: Final = 10**15 - 1
+"""Of whole numbers whose bounds are left open."""
+_NEXT: Final = 1e-9
+_BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+_LARGEST_DIVISOR: Final = 1000
+"""To divide by more takes a state for each remainder."""
 
 
-@lru_cache(maxsize=8)  # a schema usually comes back with the next request
-def grammar_of(schema: str) -> str:
-    """Write the grammar of a JSON schema, given as JSON. Raises GrammarInvalid."""
+@dataclass(frozen=True)
+class PreparedSchema:
+    """A schema as llguidance takes it.
+
+    Attributes:
+        schema: The schema; `$ref` in it leads to its `$defs`.
+        places: Each schema within it, with its path in the schema that was given.
+        unheld: The keywords that it leaves out, each behind its path.
+    """
+
+    schema: Schema
+    places: tuple[tuple[str, Schema], ...]
+    unheld: tuple[str, ...] = ()
+
+
+def prepare(schema: str) -> PreparedSchema:
+    """Prepare a schema that has to hold as a whole, given as JSON. Raises GrammarInvalid."""
     if len(schema) > MAX_LENGTH:
-        raise _invalid(f"It is longer than {MAX_LENGTH} characters.")
+        raise refused("#", f"it is longer than {MAX_LENGTH} characters")
     try:
         read = json.loads(schema, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise refused("#", "it is no JSON, or too deep") from error
+    return _prepare(read, all_of_it=True)
+
+
+def prepare_arguments(schema: Mapping[str, Any]) -> PreparedSchema:
+    """Prepare the schema of a tool, without the keywords that cannot be held.
+
+    Raises:
+        GrammarInvalid: It is no schema.
+    """
+    return _prepare(dict(schema), all_of_it=False)
+
+
+def refused(path: str, why: str) -> GrammarInvalid:
+    """Return the error for a schema that cannot be held.
+
+    Args:
+        path: The part of it, as a JSON pointer behind "#".
+        why: A sentence without a full stop.
+    """
+    return GrammarInvalid(
+        "The schema of the answer cannot be used.",
+        f"{path}: {why}.",
+        "Change the schema, or ask without it.",
+    )
+
+
+def _prepare(read: Any, *, all_of_it: bool) -> PreparedSchema:
+    try:
         _require_depth(read)
         # No text has half a character, and JSON has no number without an end.
-        json.dumps(read, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError) as error:
-        raise _invalid("It is no JSON, or too deep.") from error
-    if not isinstance(read, dict | bool):
-        raise _invalid("It has to be an object.")
-    written = _Writer(read).grammar()
-    try:
-        require_grammar(written)
-    except GrammarInvalid as error:
-        raise _invalid(
-            "Written as a grammar it is too large, or never ends: a part of it may need itself."
-        ) from error
-    return written
+        length = len(json.dumps(read, ensure_ascii=False, allow_nan=False).encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refused("#", "it is no JSON, or too deep") from error
+    if length > 4 * MAX_LENGTH:
+        raise refused("#", f"it is longer than {MAX_LENGTH} characters")
+    return _Preparer(read, all_of_it=all_of_it).prepared()
 
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
 
 
-class _Writer:
-    """Writes the rules of one schema. Schemas that say the same share a rule."""
-
-    def __init__(self, root: Schema | bool) -> None:
-        self._root = root
-        self._rules: dict[str, str] = {}
-        self._names: dict[str, str] = {}
-        self._waiting: list[tuple[str, Any]] = []
-        self._merges = 0
-
-    def grammar(self) -> str:
-        """Write them all. Raises GrammarInvalid."""
-        begin = self._rule(self._root)
-        while self._waiting:
-            name, schema = self._waiting.pop()
-            try:
-                self._rules[name] = self._body(schema)
-            except _Impossible:
-                raise _invalid(f"Nothing can follow this part of it: {_quoted(schema)}") from None
-            except (NoPattern, NoNumber) as error:
-                raise _invalid(
-                    f"{error} It stands in this part of it: {_quoted(schema)}"
-                ) from error
-        rules = "\n".join(f"{name} ::= {body}" for name, body in self._rules.items())
-        return f"{ROOT} ::= {begin}\n{rules}\n{_SPACE}\n"
-
-    def _rule(self, schema: Any) -> str:
-        """Return the name of the rule for a schema, which is written later."""
-        if not isinstance(schema, dict | bool):
-            raise _invalid(f"This stands where a schema should: {_quoted(schema)}")
-        key = json.dumps(schema)
-        if key not in self._names:
-            self._names[key] = self._add("part", "")
-            self._waiting.append((self._names[key], schema))
-        return self._names[key]
-
-    def _add(self, kind: str, body: str) -> str:
-        """Add a rule, or give the one of this name its body; returns its name."""
-        if kind in self._rules:
-            self._rules[kind] = body
-            return kind
-        if len(self._rules) >= MAX_RULES:
-            raise _invalid(f"It makes more than {MAX_RULES} rules.")
-        name = f"{kind}-{len(self._rules) + 1}"
-        self._rules[name] = body
-        return name
-
-    def _free(self, name: str) -> str:
-        """Return the name of a rule of JSON itself, added with all that it needs."""
-        if name not in self._rules:
-            self._rules[name] = _FREE[name]
-            for other in _FREE.keys() & set(re.findall(r"[a-z-]+", _FREE[name])):
-                self._free(other)
-        return name
-
-    def _body(self, given: Schema | bool) -> str:
-        if isinstance(given, bool):
-            if not given:
-                raise _Impossible
-            return self._free("value")
-        if set(given) & _KEPT == {"$ref"}:
-            return self._rule(self._target(given["$ref"]))
-        schema = self._flat(given)
-        for key in _REFUSED:
-            if key in schema:
-                raise _invalid(f"“{key}” cannot be kept by a grammar.")
-        for key in ("anyOf", "oneOf"):
-            if key in schema:
-                return self._either(schema, key)
-        if "enum" in schema:
-            return self._listed(schema)
-        kinds = _kinds(schema)
-        if kinds is None:
-            return self._free("value")
-        return " | ".join(self._of_kind(kind, schema) for kind in kinds)
-
-    def _of_kind(self, kind: str, schema: Schema) -> str:
-        if kind == "object":
-            return self._object(schema)
-        if kind == "array":
-            return self._array(schema)
-        if kind == "string":
-            return self._string(schema)
-        if kind in ("number", "integer"):
-            return self._number(schema, whole=kind == "integer")
-        return self._free(kind)
-
-    def _listed(self, schema: Schema) -> str:
-        found = []
-        kinds = _kinds(schema) if "type" in schema else None
-        for value in schema["enum"]:
-            kind = _kind_of(value)
-            if kinds is not None and not _overlap([kind], kinds):
-                continue
-            beside = _OF_TYPE.get("number" if kind == "integer" else kind, ())
-            if said := next((key for key in beside if key in schema), None):
-                raise _invalid(f"“{said}” cannot be kept together with “enum” or “const”.")
-            found.append(literal(_json(value)))
-        if not found:
-            raise _Impossible
-        return " | ".join(found)
-
-    def _either(self, schema: Schema, key: str) -> str:
-        rest = {other: value for other, value in schema.items() if other != key}
-        tag = rest.pop("discriminator", None)
-        if isinstance(tag, dict) and isinstance(tag.get("propertyName"), str):
-            rest["required"] = [*rest.get("required", []), tag["propertyName"]]
-        found: list[Any] = []
-        for option in _list(schema[key], key):
-            if not rest and isinstance(option, dict):
-                found.append(option)
-                continue
-            try:
-                found.append(self._flat({"allOf": [rest, option]}))
-            except _Impossible:
-                continue
-        if not found:
-            raise _Impossible
-        if key == "oneOf":
-            self._require_apart(found)
-        return " | ".join(map(self._rule, found))
-
-    def _object(self, schema: Schema) -> str:
-        named = dict(_mapping(schema.get("properties", {}), "properties"))
-        others = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
-        required = _list(schema.get("required", []), "required")
-        for name in required:
-            if not isinstance(name, str):
-                raise _invalid("“required” has to be a list of names.")
-            named.setdefault(name, True if others is None else others)
-            if named[name] is False:
-                raise _Impossible
-        written = {name: value for name, value in named.items() if value is not False}
-        least, most = _count(schema, "minProperties") or 0, _count(schema, "maxProperties")
-        if "properties" not in schema and not named and others is None:
-            others = True
-        pair = self._other_pair(schema, named, others)
-        one = least == 1 and not required
-        if least > max(len(required), int(one)) or (
-            most is not None and (most < least or (written if pair else len(written) > most))
-        ):
-            raise _invalid("How many different properties there are cannot be kept by a grammar.")
-        behind, firsts = "", list[str]()
-        if pair and most != 0:
-            more = times(f'("," space {pair})', 0, None if most is None else most - 1)
-            behind = self._add("more", more)
-            firsts = [f"{pair} {behind}"]
-        for name, value in reversed(written.items()):
-            its = f'{literal(_json(name))} ":" space {self._rule(value)}'
-            if name in required:
-                firsts = [f"{its} {behind}"]
-                behind = self._add("more", f'"," space {its} {behind}')
-            else:
-                firsts.insert(0, f"{its} {behind}")
-                behind = self._add("more", f'"," space {its} {behind} | {behind or _NOTHING}')
-        return _enclosed("{", firsts, "}", empty=not required and not one)
-
-    def _other_pair(self, schema: Schema, named: Schema, others: Any) -> str:
-        """Write a property that the schema does not name; "" where there is to be none."""
-        patterns = _mapping(schema.get("patternProperties", {}), "patternProperties")
-        names = schema.get("propertyNames")
-        if patterns:
-            if named or names is not None or len(patterns) > 1 or others not in (None, False, True):
-                raise _invalid("“patternProperties” can be kept only where nothing is beside it.")
-            ((pattern, value),) = patterns.items()
-            self._free(ANY)
-            key, others = self._add("key", rf'"\"" ({matching(pattern)}) "\""'), value
-        elif others is None or others is False:
-            return ""
-        elif names is not None and not named:
-            key = self._rule({"allOf": [{"type": "string"}, names]})
-        elif names is not None:
-            raise _invalid("“propertyNames” cannot be kept together with “properties”.")
-        else:
-            key = self._key_beside(named) if named else self._free("string")
-        return f'{key} ":" space {self._rule(others)}'
-
-    def _key_beside(self, names: Iterable[str]) -> str:
-        """Write a key that is none of the names, by what all names of a beginning go on with."""
-        ends = [name for name in names if _json(name) == f'"{name}"']
-        rules: dict[str, str] = {"": self._add("key", "")}
-        for name in ends:
-            for end in range(1, len(name) + 1):
-                if name[:end] not in rules:
-                    rules[name[:end]] = self._add("key", "")
-        rest = self._free("key-rest")
-        following: dict[str, list[str]] = {begin: [] for begin in rules}
-        for begin in rules:
-            if begin:
-                following[begin[:-1]].append(begin)
-        for begin, rule in rules.items():
-            ways = [f"{literal(longer[-1])} {rules[longer]}" for longer in following[begin]]
-            taken = "".join(_in_set(longer[-1]) for longer in following[begin])
-            ways.append(f"{PLAIN[:-1]}{taken}] {rest}")
-            if begin not in ends:
-                ways.append(r'"\""')
-            self._add(rule, " | ".join(ways))
-        return self._add("key", rf'"\"" {rules[""]}')
-
-    def _array(self, schema: Schema) -> str:
-        prefix = _list(schema.get("prefixItems", []), "prefixItems")
-        items = schema.get("items", schema.get("unevaluatedItems"))
-        least, most = _count(schema, "minItems") or 0, _count(schema, "maxItems")
-        if schema.get("uniqueItems") is True and (most is None or most > 1):
-            raise _invalid("“uniqueItems” cannot be kept by a grammar.")
-        if items is None and (not prefix or least > len(prefix)):
-            items = True
-        if most is not None and most <= len(prefix):
-            prefix, items = prefix[:most], False
-        if items is None:
-            items = False
-        if (most is not None and least > most) or (items is False and least > len(prefix)):
-            raise _Impossible
-        behind, first = "", ""
-        if items is not False and most != 0:
-            item = self._rule(items)
-            low, high = max(0, least - len(prefix)), None if most is None else most - len(prefix)
-            if prefix:
-                behind = times(f'("," space {item})', low, high)
-            else:
-                high = None if high is None else high - 1
-                more = times(f'("," space {item})', max(0, low - 1), high)
-                first = f"{item} {more}"
-        for at in reversed(range(len(prefix))):
-            first = f"{self._rule(prefix[at])} {behind}"
-            its = f'"," space {first}'
-            behind = self._add("more", its if at < least else f"{its} | {_NOTHING}")
-        return _enclosed("[", [first] if first else [], "]", empty=not least)
-
-    def _string(self, schema: Schema) -> str:
-        least, most = _count(schema, "minLength") or 0, _count(schema, "maxLength")
-        pattern, form = schema.get("pattern"), schema.get("format")
-        if most is not None and least > most:
-            raise _Impossible
-        if form in _UNKEPT_FORMATS:
-            raise _invalid(f"The format “{form}” cannot be kept by a grammar.")
-        whole = FORMATS.get(form) if isinstance(form, str) else None
-        if whole is not None and pattern is not None:
-            raise _invalid("“pattern” and “format” cannot be kept together.")
-        self._free(ANY)
-        if whole is not None:
-            text = matching(whole, least, most, whole=True)
-        elif isinstance(pattern, str):
-            text = matching(pattern, least, most)
-        elif least or most is not None:
-            text = times(ANY, least, most)
-        else:
-            return self._free("string")
-        return rf'"\"" ({text}) "\""'
-
-    def _number(self, schema: Schema, *, whole: bool) -> str:
-        bounds = _bounds(schema)
-        of = _decimal(schema, "multipleOf")
-        if of is not None and of <= 0:
-            raise _invalid("“multipleOf” has to be above zero.")
-        if of is None or (whole and Decimal(1) % of == 0):
-            text = integers(bounds) if whole else numbers(bounds)
-        elif of == of.to_integral_value():
-            text = multiples(int(of), bounds, self._add)
-        elif not whole and of.normalize().as_tuple().digits == (1,):
-            text = numbers(bounds, -int(of.normalize().as_tuple().exponent))
-        else:
-            raise _invalid(f"Multiples of {of} cannot be kept by a grammar.")
-        return f"({text})"
-
-    def _target(self, reference: Any) -> Any:
-        """Return what a reference is to. Raises GrammarInvalid."""
-        from urllib.parse import unquote
-
-        if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-            raise _invalid(f"It refers to what is not within it: {_quoted(reference)}")
-        at: Any = self._root
-        for step in unquote(reference).split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(at, dict) and name in at:
-                at = at[name]
-            elif isinstance(at, list) and name.isdecimal() and int(name) < len(at):
-                at = at[int(name)]
-            else:
-                raise _invalid(f"It refers to what is not there: {_quoted(reference)}")
-        return at
-
-    def _flat(self, schema: Any, depth: int = 0) -> Schema:
-        """Join a schema with those that it refers to and consists of; notes are left out."""
-        self._merges += 1
-        if depth > MAX_DEPTH or self._merges > _MOST_MERGES:
-            raise _invalid("It refers to itself without end, or joins too many schemas.")
-        if schema is False:
-            raise _Impossible
-        if schema is True:
-            return {}
-        if not isinstance(schema, dict):
-            raise _invalid(f"This stands where a schema should: {_quoted(schema)}")
-        flat = {key: value for key, value in schema.items() if key in _KEPT}
-        parts = _list(flat.pop("allOf", []), "allOf")
-        if "$ref" in flat:
-            parts = [self._target(flat.pop("$ref")), *parts]
-        if "const" in flat:
-            parts = [*parts, {"enum": [flat.pop("const")]}]
-        _modernise(flat)
-        for part in parts:
-            flat = _joined(flat, self._flat(part, depth + 1))
-        return flat
-
-    def _require_apart(self, options: Sequence[Any]) -> None:
-        for one in options:
-            for other in options:
-                if one is not other and not self._apart(one, other):
-                    raise _invalid(
-                        "Two parts of “oneOf” could both hold, which a grammar cannot rule out;"
-                        " “anyOf” lets them."
-                    )
-
-    def _apart(self, written: Any, other: Any, depth: int = 0) -> bool:
-        """Whether nothing that is written for one schema follows the other, where that is plain."""
-        try:
-            one, two = self._flat(written), self._flat(other)
-        except _Impossible:
-            return True
-        if depth > _DEEPEST_LOOK:
-            return False
-        for key in ("anyOf", "oneOf"):
-            if key in one or key in two:
-                pairs = itertools.product(_ways(one, key), _ways(two, key))
-                return all(self._apart(mine, theirs, depth + 1) for mine, theirs in pairs)
-        return self._values_apart(one, two, depth)
-
-    def _values_apart(self, one: Schema, two: Schema, depth: int) -> bool:
-        allowed = _kinds(two) if "type" in two else None
-        if "enum" in one:
-            values = [
-                it for it in one["enum"] if allowed is None or _overlap([_kind_of(it)], allowed)
-            ]
-            others = {_json(it) for it in two["enum"]} if "enum" in two else None
-            return not values or (
-                others is not None and not any(_json(it) in others for it in values)
-            )
-        kinds = _kinds(one) or list(_TYPES)
-        if "enum" in two:
-            return not _overlap([_kind_of(it) for it in two["enum"]], kinds)
-        common = _overlap(kinds, allowed or list(_TYPES))
-        return not common or (common == ["object"] and self._objects_apart(one, two, depth))
-
-    def _objects_apart(self, one: Schema, two: Schema, depth: int) -> bool:
-        mine, theirs = one.get("properties", {}), two.get("properties", {})
-        always = one.get("required", [])
-        closed = one.get("additionalProperties") in (None, False) and "properties" in one
-        for name in two.get("required", []):
-            if closed and name not in always and mine.get(name, False) is False:
-                return True
-        for name in always:
-            if name not in theirs:
-                if two.get("additionalProperties") is False and "patternProperties" not in two:
-                    return True
-            elif self._apart(mine.get(name, True), theirs[name], depth + 1):
-                return True
-        return False
-
-
-_DEEPEST_LOOK: Final = 3
-"""Properties within each other by which alternatives are told apart."""
-
-_NOTHING: Final = '""'
-
-_LARGEST: Final = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
-_SMALLEST: Final = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
-_JOINED: Final = (
-    "items", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
-)  # fmt: skip
-
-
-def _joined(one: Schema, other: Schema) -> Schema:
-    """Join two flat schemas to one that asks for both. Raises GrammarInvalid, _Impossible."""
-    joined = dict(one)
-    for key, value in other.items():
-        if key not in one or _json(one[key]) == _json(value):
-            joined[key] = value
-        elif key != "properties":
-            joined[key] = _both(key, one[key], value)
-    if "properties" in one or "properties" in other:
-        named = [_mapping(it.get("properties", {}), "properties") for it in (one, other)]
-        joined["properties"] = {
-            name: _all_of([_property(it, name) for it in (one, other)])
-            for name in {**named[0], **named[1]}
-        }
-    return joined
-
-
-def _modernise(schema: Schema) -> None:
-    """Say what older drafts and OpenAPI 3.0 have as draft 2020-12 says it."""
-    if schema.pop("nullable", False) is True and "type" in schema:
-        schema["type"] = [*_type_names(schema), "null"]
-    more = schema.pop("additionalItems", None)
-    if isinstance(schema.get("items"), list):
-        schema["prefixItems"] = schema.pop("items")
-        if more is not None:
-            schema["items"] = more
-
-
-def _ways(schema: Schema, key: str) -> list[Any]:
-    """List a schema with each of its alternatives by this key; itself where it has none."""
-    if key not in schema:
-        return [schema]
-    rest = {name: value for name, value in schema.items() if name != key}
-    return [{"allOf": [rest, way]} for way in _list(schema[key], key)]
-
-
-def _both(key: str, one: Any, other: Any) -> Any:
-    """Join what two schemas say by one key. Raises GrammarInvalid, _Impossible."""
-    if key in _LARGEST + _SMALLEST and _are_numbers(one, other):
-        return max(one, other) if key in _LARGEST else min(one, other)
-    if key in _JOINED:
-        return _all_of([one, other])
-    if key == "prefixItems" and len(_list(one, key)) == len(_list(other, key)):
-        return [_all_of(list(pair)) for pair in zip(one, other, strict=True)]
-    if joiner := _JOINERS.get(key):
-        return joiner(key, one, other)
-    raise _invalid(f"Two parts of it each have their own “{key}”, which cannot be kept together.")
-
-
-def _both_names(key: str, one: Any, other: Any) -> list[str]:
-    return list(dict.fromkeys([*_list(one, key), *_list(other, key)]))
-
-
-def _common_types(key: str, one: Any, other: Any) -> list[str]:
-    if not (kinds := _overlap(_type_names({key: one}), _type_names({key: other}))):
-        raise _Impossible
-    return kinds
-
-
-def _common_values(key: str, one: Any, other: Any) -> list[Any]:
-    others = {_json(value) for value in _list(other, key)}
-    if not (values := [value for value in _list(one, key) if _json(value) in others]):
-        raise _Impossible
-    return values
-
-
-def _alternatives(key: str, one: Any, other: Any) -> list[Any]:
-    return [{"allOf": [way, {key: other}]} for way in _list(one, key)]
-
-
-_JOINERS: Final[Mapping[str, Callable[[str, Any, Any], Any]]] = {
-    "required": _both_names,
-    "type": _common_types,
-    "enum": _common_values,
-    "anyOf": _alternatives,
-    "oneOf": _alternatives,
-    "uniqueItems": lambda _, one, other: one is True or other is True,
-    "discriminator": lambda _, one, _other: one,
-}
-
-
-def _property(schema: Schema, name: str) -> Any:
-    named = schema.get("properties", {})
-    if name in named or "patternProperties" in schema:
-        return named.get(name, True)
-    return schema.get("additionalProperties", True)
-
-
-def _all_of(parts: Sequence[Any]) -> Any:
-    if any(part is False for part in parts):
-        return False
-    asking = [part for part in parts if part is not True]
-    return {"allOf": asking} if len(asking) > 1 else asking[0] if asking else True
-
-
-def _kinds(schema: Schema) -> list[str] | None:
-    """List the types of values to write; None is any."""
-    if "type" in schema:
-        names = _type_names(schema)
-    else:
-        names = [kind for kind, keys in _OF_TYPE.items() if any(key in schema for key in keys)]
-        if not names:
-            return ["array"] if schema.get("uniqueItems") is True else None
-    return [name for name in names if name != "integer" or "number" not in names]
-
-
-def _type_names(schema: Schema) -> list[str]:
-    given = schema["type"]
-    names = [given] if isinstance(given, str) else _list(given, "type")
-    if not names or any(name not in _TYPES for name in names):
-        raise _invalid(f"“type” has to be one of {', '.join(_TYPES)}, or some of them.")
-    return list(dict.fromkeys(names))
-
-
-def _overlap(some: Sequence[str], others: Sequence[str]) -> list[str]:
-    """List the types that both allow: a whole number is a number, too."""
-    found = [kind for kind in some if kind in others]
-    if "integer" in some and "number" in others and "integer" not in found:
-        found.append("integer")
-    if "number" in some and "integer" in others and "integer" not in found:
-        found.append("integer")
-    return found
-
-
-def _kind_of(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-        return "integer"
-    kinds = {float: "number", str: "string", list: "array", dict: "object"}
-    return kinds[type(value)]
-
-
-def _bounds(schema: Schema) -> Bounds:
-    least, most = _decimal(schema, "minimum"), _decimal(schema, "maximum")
-    above, below = _decimal(schema, "exclusiveMinimum"), _decimal(schema, "exclusiveMaximum")
-    # Draft 4 says only whether “minimum” itself is excluded.
-    with_least = schema.get("exclusiveMinimum") is not True
-    with_most = schema.get("exclusiveMaximum") is not True
-    if above is not None and (least is None or above >= least):
-        least, with_least = above, False
-    if below is not None and (most is None or below <= most):
-        most, with_most = below, False
-    return Bounds(least, most, with_least, with_most)
-
-
-def _decimal(schema: Schema, key: str) -> Decimal | None:
-    value = schema.get(key)
-    if value is None or isinstance(value, bool):
-        return None
-    if not isinstance(value, int | float):
-        raise _invalid(f"“{key}” has to be a number.")
-    return Decimal(str(value))
-
-
-def _count(schema: Schema, key: str) -> int | None:
-    value = schema.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or value < 0 or value != int(value):
-        raise _invalid(f"“{key}” has to be a whole number.")
-    return int(value)
-
-
-def _are_numbers(*values: Any) -> bool:
-    return all(isinstance(it, int | float) and not isinstance(it, bool) for it in values)
-
-
-def _list(value: Any, key: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise _invalid(f"“{key}” has to be a list.")
-    return value
-
-
-def _mapping(value: Any, key: str) -> Schema:
-    if not isinstance(value, dict):
-        raise _invalid(f"“{key}” has to be an object.")
-    return value
-
-
-def _enclosed(begin: str, ways: Sequence[str], end: str, *, empty: bool) -> str:
-    if not ways:
-        return f'"{begin}" space "{end}"'
-    inner = f"({' | '.join(ways)}) space"
-    return f'"{begin}" space {f"({inner})?" if empty else inner} "{end}"'
-
-
-def _in_set(char: str) -> str:
-    return literal(char)[1:-1]
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _quoted(part: Any) -> str:
-    text = _json(part)
-    return text if len(text) <= 100 else f"{text[:100]}…"
-
-
 def _require_depth(schema: Any) -> None:
-    """Refuse a schema that is too deep. Raises GrammarInvalid."""
     level = [schema]
     for _ in range(MAX_DEPTH):
         level = [
@@ -705,10 +180,533 @@ def _require_depth(schema: Any) -> None:
         ]
         if not level:
             return
-    raise _invalid(f"It is deeper than {MAX_DEPTH}.")
+    raise refused("#", f"it is deeper than {MAX_DEPTH}")
 
 
-def _invalid(why: str) -> GrammarInvalid:
-    return GrammarInvalid(
-        "The schema of the answer cannot be used.", why, "Change the schema, or ask without it."
+class _Preparer:
+    """Prepares one schema.
+
+    A part is a schema that has to hold together with others for the same value: those of `allOf`,
+    and others beside such a keyword. It leaves properties alone that it does not name.
+    """
+
+    def __init__(self, root: Any, *, all_of_it: bool) -> None:
+        self._root = root
+        self._all_of_it = all_of_it
+        self._unheld: list[str] = []
+        self._places: list[tuple[str, Schema]] = []
+        self._definitions: dict[str, Any] = {}
+        self._names: dict[tuple[str, bool], str] = {}
+        self._waiting: list[tuple[str, Any, str, bool]] = []
+        self._copied: set[str] = set()
+        self._count = 0
+        self._looked = 0
+
+    def prepared(self) -> PreparedSchema:
+        """Return the schema as llguidance takes it."""
+        schema = self._schema(self._root, "#", part=False)
+        while self._waiting:
+            name, target, path, part = self._waiting.pop()
+            self._definitions[name] = self._schema(target, path, part=part)
+        if isinstance(schema, bool):
+            if not schema:
+                raise refused("#", "nothing can follow it")
+            schema = {}
+        whole = {**schema, "$defs": self._definitions} if self._definitions else schema
+        _require_end(schema, self._definitions)
+        return PreparedSchema(whole, tuple(self._places), tuple(dict.fromkeys(self._unheld)))
+
+    def _schema(self, given: Any, path: str, *, part: bool) -> Schema | bool:
+        if isinstance(given, bool):
+            return given
+        if not isinstance(given, dict):
+            raise refused(path, f"a schema has to be an object, and this is {_quoted(given)}")
+        self._count += 1
+        if self._count > _MOST_PARTS:
+            raise refused(path, f"there are more than {_MOST_PARTS} schemas in it")
+        for key in _UNHELD:
+            if key in given:
+                self._leave_out(path, key)
+        schema = _modern(given)
+        self._type(schema, path, part=part)
+        held: Schema = {key: schema[key] for key in ("type", "enum", "const") if key in schema}
+        if "enum" in held:
+            _list(held["enum"], path, "enum")
+        self._numbers(schema, held, path)
+        self._counts(schema, held, path)
+        self._string(schema, held, path)
+        self._array(schema, held, path)
+        self._object(schema, held, path, part=part)
+        self._parts(schema, held, path, part=part)
+        self._places.append((path, held))
+        return held
+
+    def _leave_out(self, path: str, key: str, why: str = "cannot be held by a grammar") -> None:
+        """Leave a keyword out. Raises GrammarInvalid where all of the schema has to hold."""
+        if self._all_of_it:
+            raise refused(path, f"{key} {why}")
+        self._unheld.append(f"{path}: {key}")
+
+    def _type(self, schema: Schema, path: str, *, part: bool) -> None:
+        """Check the types of a schema, and infer one where it has none."""
+        if "type" in schema:
+            names = _type_names(schema["type"], path)
+            if schema.get("nullable") is True:
+                names.append("null")
+            schema["type"] = names if len(names) > 1 else names[0]
+            return
+        if part or any(key in schema for key in (*_PARTS, "enum", "const")):
+            return
+        kinds = [kind for kind, keys in _OF_TYPE.items() if any(key in schema for key in keys)]
+        if kinds:
+            schema["type"] = kinds if len(kinds) > 1 else kinds[0]
+
+    def _numbers(self, schema: Schema, held: Schema, path: str) -> None:
+        for key in _NUMBERS:
+            value = schema.get(key)
+            if value is None:
+                continue
+            if not isinstance(value, int | float):
+                raise refused(path, f"{key} has to be a number")
+            held[key] = value
+        _bound(held)
+        divisor = held.get("multipleOf")
+        if divisor is not None and (isinstance(divisor, bool) or divisor <= 0):
+            raise refused(path, "multipleOf has to be above zero")
+        if divisor is not None and _digits(divisor) > _LARGEST_DIVISOR:
+            del held["multipleOf"]
+            self._leave_out(path, "multipleOf", f"{divisor} cannot be held by a grammar")
+
+    def _counts(self, schema: Schema, held: Schema, path: str) -> None:
+        for key in _COUNTS:
+            value = schema.get(key)
+            if value is None:
+                continue
+            if not isinstance(value, int | float) or value < 0 or value != int(value):
+                raise refused(path, f"{key} has to be a whole number")
+            held[key] = int(value)
+
+    def _string(self, schema: Schema, held: Schema, path: str) -> None:
+        pattern, form = schema.get("pattern"), schema.get("format")
+        if pattern is not None:
+            if not isinstance(pattern, str):
+                raise refused(path, "pattern has to be a text")
+            try:
+                held["pattern"] = _pattern(pattern)
+            except _NoPattern as error:
+                self._leave_out(path, "pattern", str(error))
+        if form in _UNHELD_FORMATS:
+            self._leave_out(path, "format", f"“{form}” cannot be held by a grammar")
+        elif isinstance(form, str) and form in _FORMATS:
+            whole = f"^(?:{_pattern(_FORMATS[form])})$"
+            if "pattern" in held:
+                held["allOf"] = [{"pattern": whole}]
+            else:
+                held["pattern"] = whole
+
+    def _array(self, schema: Schema, held: Schema, path: str) -> None:
+        if schema.get("uniqueItems") is True and held.get("maxItems", 2) > 1:
+            self._leave_out(path, "uniqueItems")
+        rest = schema.get("items", schema.get("unevaluatedItems"))
+        if "prefixItems" in schema:
+            items = _list(schema["prefixItems"], path, "prefixItems")
+            held["prefixItems"] = [
+                self._schema(it, f"{path}/prefixItems/{at}", part=False)
+                for at, it in enumerate(items)
+            ]
+            if rest is None and held.get("minItems", 0) <= len(items):
+                rest = False
+        if rest is not None:
+            held["items"] = self._schema(rest, f"{path}/items", part=False)
+
+    def _object(self, schema: Schema, held: Schema, path: str, *, part: bool) -> None:
+        required = _list(schema.get("required", []), path, "required")
+        if not all(isinstance(name, str) for name in required):
+            raise refused(path, "required has to be a list of names")
+        if required:
+            held["required"] = required
+        named = _mapping(schema.get("properties", {}), path, "properties")
+        if "properties" in schema:
+            held["properties"] = {
+                name: self._schema(value, f"{path}/properties/{_escaped(name)}", part=False)
+                for name, value in named.items()
+            }
+        for pattern, value in _mapping(
+            schema.get("patternProperties", {}), path, "patternProperties"
+        ).items():
+            where = f"{path}/patternProperties/{_escaped(pattern)}"
+            patterns = held.setdefault("patternProperties", {})
+            try:
+                patterns[_pattern(pattern)] = self._schema(value, where, part=False)
+            except _NoPattern as error:
+                self._leave_out(where, "pattern", str(error))
+                patterns[""] = True
+        self._others(schema, held, path, part=part)
+        least = held.get("minProperties", 0)
+        if least > (len(required) or 1):
+            # Nothing rules out that a name comes twice.
+            del held["minProperties"]
+            self._leave_out(path, "minProperties")
+        elif least <= len(required):
+            held.pop("minProperties", None)
+
+    def _others(self, schema: Schema, held: Schema, path: str, *, part: bool) -> None:
+        """Say what an object may have beside the properties that are named."""
+        others = schema.get("additionalProperties")
+        if others is None and "unevaluatedProperties" in schema:
+            if any(key in schema for key in _PARTS):
+                self._leave_out(path, "unevaluatedProperties")
+            else:
+                others = schema["unevaluatedProperties"]
+        if others is None and "patternProperties" in held:
+            others = False
+        names = schema.get("propertyNames")
+        if names is not None:
+            pattern = self._names_pattern(names, f"{path}/propertyNames")
+            if pattern is None or "properties" in held or "patternProperties" in held:
+                self._leave_out(path, "propertyNames")
+            elif others is not False:
+                value = self._schema(
+                    True if others is None else others, f"{path}/additionalProperties", part=False
+                )
+                held["patternProperties"], others = {pattern: value}, False
+        if others is None and "properties" in held and not part and self._is_closed(schema):
+            for name in held.get("required", ()):
+                held["properties"].setdefault(name, True)
+            others = False
+        if others is not None:
+            held["additionalProperties"] = self._schema(
+                others, f"{path}/additionalProperties", part=False
+            )
+
+    def _names_pattern(self, names: Any, path: str) -> str | None:
+        """Return the pattern of names that follow a schema; None where that is not plain."""
+        schema = names
+        if isinstance(names, dict) and set(names) == {"$ref"}:
+            schema = self._target(names["$ref"], path)[0]
+        if not isinstance(schema, dict):
+            return None
+        values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+        if isinstance(values, list) and all(isinstance(it, str) for it in values):
+            return f"^(?:{'|'.join(map(_as_pattern, values))})$"
+        if isinstance(pattern := schema.get("pattern"), str) and not (
+            {"format", "minLength", "maxLength", *_PARTS} & schema.keys()
+        ):
+            with suppress(_NoPattern):
+                return _pattern(pattern)
+        return None
+
+    def _is_closed(self, schema: Schema) -> bool:
+        """Tell whether a schema names all properties itself."""
+        if "$ref" in schema or "allOf" in schema:
+            return False
+        named = schema["properties"].keys()
+        options = [it for key in ("anyOf", "oneOf") for it in _ways(schema.get(key))]
+        return all(
+            isinstance(it, dict)
+            and not any(key in it for key in _PARTS)
+            and set(it.get("properties", ())) <= set(named)
+            for it in options
+            if not isinstance(it, bool)
+        )
+
+    def _parts(self, schema: Schema, held: Schema, path: str, *, part: bool) -> None:
+        beside = {key for key in schema if key in _HELD_BESIDE}
+        together = part or len(beside) > 1
+        parts = [*held.pop("allOf", [])]
+        if "allOf" in schema:
+            given = _list(schema["allOf"], path, "allOf")
+            alone = len(given) == 1 and not together
+            parts += [
+                self._schema(it, f"{path}/allOf/{at}", part=not alone)
+                for at, it in enumerate(given)
+            ]
+        if parts:
+            held["allOf"] = parts
+        for key in ("anyOf", "oneOf"):
+            if key in schema:
+                options = _list(schema[key], path, key)
+                tag = schema.get("discriminator")
+                if isinstance(tag, dict) and isinstance(tag.get("propertyName"), str):
+                    held.setdefault("type", "object")
+                    held["required"] = [*held.get("required", []), tag["propertyName"]]
+                held[key] = [
+                    self._option(it, f"{path}/{key}/{at}", part=together)
+                    for at, it in enumerate(options)
+                ]
+        if "$ref" in schema:
+            held["$ref"] = self._reference(schema["$ref"], path, part=together)
+        several = together or len(_ways(schema.get("allOf"))) > 1
+        if several and not part and ("allOf" in schema or "$ref" in schema):
+            self._close(schema, held, path)
+
+    def _option(self, given: Any, path: str, *, part: bool) -> Schema | bool:
+        """Prepare an alternative; one that is elsewhere is copied, so that it can be compared."""
+        if not isinstance(given, dict) or set(given) & _HELD_BESIDE != {"$ref"}:
+            return self._schema(given, path, part=part)
+        target, where = self._target(given["$ref"], path)
+        if where in self._copied:
+            return self._schema(given, path, part=part)
+        self._copied.add(where)
+        try:
+            return self._option(target, where, part=part)
+        finally:
+            self._copied.discard(where)
+
+    def _close(self, schema: Schema, held: Schema, path: str) -> None:
+        """Rule out properties that none of the parts of an object names."""
+        names = self._all_names(schema, path, 0)
+        if names:
+            allowed = dict.fromkeys(names, True)
+            closing = {"properties": allowed, "additionalProperties": False}
+            held["allOf"] = [*held.get("allOf", []), closing]
+
+    def _all_names(self, schema: Any, path: str, depth: int) -> list[str] | None:
+        """List the properties that a schema and its parts name; None where others may be."""
+        if isinstance(schema, bool):
+            return []
+        self._looked += 1
+        if not isinstance(schema, dict) or depth > MAX_DEPTH or self._looked > _MOST_PARTS:
+            return None
+        open_ = (
+            "additionalProperties",
+            "patternProperties",
+            "unevaluatedProperties",
+            "propertyNames",
+            "anyOf",
+            "oneOf",
+        )
+        if any(key in schema for key in open_):
+            return None
+        names = [*_mapping(schema.get("properties", {}), path, "properties")]
+        names += [it for it in _ways(schema.get("required")) if isinstance(it, str)]
+        parts = list(_ways(schema.get("allOf")))
+        if "$ref" in schema:
+            parts.append(self._target(schema["$ref"], path)[0])
+        for it in parts:
+            more = self._all_names(it, path, depth + 1)
+            if more is None:
+                return None
+            names += more
+        return list(dict.fromkeys(names))
+
+    def _reference(self, reference: Any, path: str, *, part: bool) -> str:
+        """Return the reference to a definition, which is prepared later."""
+        target, where = self._target(reference, path)
+        key = (where, part)
+        if key not in self._names:
+            if len(self._names) >= _MOST_DEFINITIONS:
+                raise refused(path, f"it refers to more than {_MOST_DEFINITIONS} schemas")
+            name = self._names[key] = str(len(self._names))
+            self._definitions[name] = True
+            self._waiting.append((name, target, where, part))
+        return f"#/$defs/{self._names[key]}"
+
+    def _target(self, reference: Any, path: str) -> tuple[Any, str]:
+        """Return the schema that a reference leads to, and its path. Raises GrammarInvalid."""
+        if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+            raise refused(path, f"$ref {_quoted(reference)} leads out of the schema")
+        at: Any = self._root
+        for step in unquote(reference).split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(at, dict) and name in at:
+                at = at[name]
+            elif isinstance(at, list) and name.isdecimal() and int(name) < len(at):
+                at = at[int(name)]
+            else:
+                raise refused(path, f"$ref {_quoted(reference)} leads nowhere")
+        return at, unquote(reference)
+
+
+_HELD_BESIDE: Final = frozenset({*_PARTS, "type", "enum", "const"}.union(*_OF_TYPE.values()))
+"""The keywords that ask for something; the rest is notes."""
+
+
+def _modern(given: Schema) -> Schema:
+    """Return a schema with what older drafts call otherwise as draft 2020-12 calls it."""
+    schema = dict(given)
+    more = schema.pop("additionalItems", None)
+    if isinstance(schema.get("items"), list):
+        schema["prefixItems"] = schema.pop("items")
+        if more is not None:
+            schema["items"] = more
+    for bound, key in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(schema.get(key), bool):
+            excluded = schema.pop(key)
+            if excluded and bound in schema:
+                schema[key] = schema.pop(bound)
+    return schema
+
+
+def _bound(held: Schema) -> None:
+    """Bound numbers where they are left open, or where llguidance mistakes a bound."""
+    low, high = (next((it for it in keys if it in held), "") for keys in _BOUNDS)
+    if held.get("type") == "integer":
+        # Without an end, a weak model may write nothing but digits.
+        if not low:
+            held["minimum"] = -_LARGEST_WHOLE
+        if not high:
+            held["maximum"] = _LARGEST_WHOLE
+    elif low and high and held[high] - held[low] < 1:
+        # It takes a whole number that is excluded, if all others have the same digits before the
+        # point.
+        if low == "exclusiveMinimum" and held[low] == int(held[low]):
+            held[low] += _NEXT
+        if high == "exclusiveMaximum" and held[high] == int(held[high]):
+            held[high] -= _NEXT
+
+
+def _require_end(schema: Schema, definitions: Mapping[str, Any]) -> None:
+    """Refuse a schema that needs itself wherever it could end. Raises GrammarInvalid."""
+    ending: set[str] = set()
+    grown = True
+    while grown:
+        found = {
+            name for name, it in definitions.items() if name not in ending and _ends(it, ending)
+        }
+        ending |= found
+        grown = bool(found)
+    if not _ends(schema, ending):
+        raise refused("#", "it never ends: a part of it needs itself, or nothing can follow one")
+
+
+def _ends(schema: Any, ending: set[str]) -> bool:
+    """Tell whether a value can follow a schema, where one can follow these definitions."""
+    if isinstance(schema, bool):
+        return schema
+    parts = [*schema.get("allOf", [])]
+    types = schema.get("type", "object")
+    if types == "object" or types == "array":  # noqa: PLR1714  it may be a list
+        named = schema.get("properties", {})
+        parts += [named.get(name, True) for name in schema.get("required", ())]
+        least = schema.get("minItems", 0)
+        first = schema.get("prefixItems", [])[:least]
+        parts += first if len(first) == least else [*first, schema.get("items", True)]
+    return (
+        ("$ref" not in schema or schema["$ref"].rpartition("/")[2] in ending)
+        and all(_ends(it, ending) for it in parts)
+        and all(
+            any(_ends(it, ending) for it in schema[key])
+            for key in ("anyOf", "oneOf")
+            if key in schema
+        )
     )
+
+
+def _type_names(given: Any, path: str) -> list[str]:
+    names = [given] if isinstance(given, str) else _list(given, path, "type")
+    if not names or any(name not in _TYPES for name in names):
+        raise refused(path, f"type has to be one of {', '.join(_TYPES)}, or some of them")
+    # A whole number is a number, too.
+    return [name for name in dict.fromkeys(names) if name != "integer" or "number" not in names]
+
+
+def _digits(divisor: float) -> int:
+    """Return a number without its decimal point: 25 for 0.25."""
+    from decimal import Decimal
+
+    digits = Decimal(str(divisor)).normalize().as_tuple()
+    exponent = digits.exponent if isinstance(digits.exponent, int) else 0
+    whole = int("".join(map(str, digits.digits)))
+    return whole * 10 ** min(exponent, 9) if exponent > 0 else whole
+
+
+_CONTROLS: Final = r"\x00-\x07\x0B\x0E-\x1F\x7F"
+"""Control characters that no set may take: where one does, llguidance takes escaped quotes, too."""
+
+_LETTERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "": {
+        "s": r"[\t\n\x0C\r\x20]",
+        "S": rf"[^\s{_CONTROLS}\x{{FEFF}}]",
+        "D": rf"[^\p{{Nd}}{_CONTROLS}]",
+        "W": rf"[^\p{{L}}\p{{M}}\p{{N}}\p{{Pc}}{_CONTROLS}]",
+        "0": r"\x00",
+    },
+    "[": {"s": r"\t\n\x0C\r\x20", "b": r"\x08", "0": r"\x00"},
+    "[^": {
+        "s": r"\s\x{FEFF}",
+        "d": r"\p{Nd}",
+        "w": r"\p{L}\p{M}\p{N}\p{Pc}",
+        "b": r"\x08",
+        "0": r"\x00",
+    },
+}
+"""What a letter behind a backslash stands for where readers of patterns differ, outside of sets and
+in them, so that what is written pleases them all."""
+
+_WIDE: Final = "DSWPpB"
+"""Letters that in a set may stand for control characters, or elsewhere have no meaning here."""
+
+_FROM_CONTROL: Final = re.compile(r"(\\x[01][0-9A-Fa-f]|\\u00[01][0-9A-Fa-f]|\\[tnvfr])-(?!\])")
+
+
+class _NoPattern(Exception):
+    """A pattern that cannot be held. The text goes on behind its keyword."""
+
+
+def _pattern(pattern: str) -> str:
+    """Return a regular expression of ECMA-262 as llguidance reads it. Raises _NoPattern."""
+    written, within, at = [], "", 0
+    while at < len(pattern):
+        char = pattern[at]
+        at += 1
+        if char == "\\" and at < len(pattern):
+            letter = pattern[at]
+            at += 1
+            if (within or letter in "PB") and letter in _WIDE:
+                raise _NoPattern(f"cannot be held with “\\{letter}” in it")
+            written.append(_LETTERS[within].get(letter, f"\\{letter}"))
+        elif not within and char == "[":
+            within = "[^" if pattern.startswith("^", at) else "["
+            end = _end_of_set(pattern, at)
+            # A range that begins with a control character begins with what is none.
+            inner = _FROM_CONTROL.sub(r"\\t\\n\\r\\x20-", pattern[at:end])
+            pattern = pattern[:at] + inner + pattern[end:]
+            written.append(within + (_CONTROLS if within == "[^" else ""))
+            at += len(within) - 1
+        elif within and char == "]":
+            within = ""
+            written.append(char)
+        elif within and (char in "[&~" or (char == "-" and pattern.startswith("-", at))):
+            written.append(f"\\{char}")  # some have a meaning in sets there, and none here
+        elif not within and char == ".":
+            written.append(rf"[^\n\r{_CONTROLS}\x{{2028}}\x{{2029}}]")
+        else:
+            written.append(char)
+    return "".join(written)
+
+
+def _end_of_set(pattern: str, at: int) -> int:
+    """Return the place of the bracket that ends the set around a place."""
+    while at < len(pattern) and pattern[at] != "]":
+        at += 2 if pattern[at] == "\\" else 1
+    return at
+
+
+def _as_pattern(text: str) -> str:
+    return "".join(it if it.isalnum() or it in "_ " else f"\\x{{{ord(it):X}}}" for it in text)
+
+
+def _ways(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _list(value: Any, path: str, key: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise refused(path, f"{key} has to be a list")
+    return value
+
+
+def _mapping(value: Any, path: str, key: str) -> Schema:
+    if not isinstance(value, dict):
+        raise refused(path, f"{key} has to be an object")
+    return value
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _quoted(part: Any) -> str:
+    text = json.dumps(part, ensure_ascii=False)
+    return text if len(text) <= 100 else f"{text[:100]}…"

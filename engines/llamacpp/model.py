@@ -11,6 +11,7 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, ModelDamaged, NotAChatModel
 from engines.llamacpp.adapters import Adapters
+from engines.llamacpp.constraints import TokenGuides
 from engines.llamacpp.failures import load_failure
 from engines.llamacpp.native import Native
 from engines.llamacpp.placing import placed
@@ -27,7 +28,7 @@ class Model:
 
     adapters: LoRA adapters that were loaded with it. predicts: whether its prediction layers are
     loaded, too. keeps_states: whether llama.cpp can keep its recurrent state as it was after each
-    of the last few tokens.
+    of the last few tokens. guides: the grammars that answers follow.
     """
 
     def __init__(self, native: Native, pointer: Any, *, predicts: bool = False) -> None:
@@ -37,6 +38,7 @@ class Model:
         self.pointer = pointer
         self.adapters = Adapters(native, pointer, ())
         self.vocabulary = Vocabulary(native, pointer)
+        self.guides = TokenGuides(self.vocabulary)
         self.parameters = int(api.llama_model_n_params(pointer))
         self.context_trained = int(api.llama_model_n_ctx_train(pointer))
         self.sliding_window = int(api.llama_model_n_swa(pointer))
@@ -53,6 +55,7 @@ class Model:
         self.adapters = Adapters(self._native, self.pointer, adapters)
 
     def close(self) -> None:
+        self.guides.close()
         if self.pointer:
             self._api.llama_model_free(self.pointer)
             self.pointer = None

@@ -12,11 +12,13 @@ models begin with no marker: then it is a call once it names a tool and begins i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
+from engines.cancel import CancelToken
 from engines.dialect import CallReader
 from engines.dialect.course import Course
 from engines.dialect.formats import CallFormat
@@ -24,13 +26,16 @@ from engines.dialect.splitter import Delta
 from engines.errors import GrammarInvalid
 from engines.llamacpp.calling import (
     CallGrammar,
-    answer_or_calls,
+    Hold,
     arguments_grammar,
     call_grammar,
+    write_calls,
 )
+from engines.llamacpp.constraints import write_answer
 from engines.llamacpp.context import Context
-from engines.llamacpp.guided import GuidedSampler, open_guide
-from engines.llamacpp.json_schema import grammar_of
+from engines.llamacpp.guided import GuidedSampler
+from engines.llamacpp.json_schema import PreparedSchema
+from engines.llamacpp.lark import Lark, literal
 from engines.llamacpp.loaded import Loaded
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.sampling import Sampler
@@ -45,30 +50,49 @@ _PYTHON_CALL: Final = re.compile(r"\s*\[?\s*([\w.]+)\(")
 class CallGuide:
     """Finds where an answer begins to ask for tools, and what holds from there on.
 
-    required: the answer has to ask. Raises GrammarInvalid where no grammar can be written.
+    All grammars are compiled when it is made, as it works between the steps of the scheduler.
+
+    Attributes:
+        required: The answer has to ask.
+        unheld: What it does not hold the tools' arguments to, see `CallGrammar`.
+
+    Raises:
+        GrammarInvalid: No grammar can be written, and one has to hold.
+        Cancelled: The answer was cancelled meanwhile.
     """
 
-    def __init__(self, loaded: Loaded, request: ChatRequest, prompt: Prompt) -> None:
+    def __init__(
+        self, loaded: Loaded, request: ChatRequest, prompt: Prompt, cancel: CancelToken
+    ) -> None:
         self._loaded = loaded
+        self._guides = loaded.model.guides
+        self._cancel = cancel
         dialect = loaded.dialect
         self.required = request.tool_choice == "required"
         tools = [it for it in request.tools if request.only_tool in ("", it.name)]
         self._tools = {it.name: it for it in tools}
+        self._parallel = request.parallel_tools
         form = dialect.calls
         self._channels = form.style == "channel"
-        bare = form.bare and (self.required or request.sampling.guided)
-        self._grammar = CallGrammar("", tuple(self._tools))
+        held = self.required or request.sampling.guided
+        self._form = replace(form, ends="") if form.bare and held else form
+        self._grammar = CallGrammar("", tuple((it.name, "") for it in tools))
+        self._arguments: dict[str, CallGrammar] = {}
+        self._bare: BareCalls | None = None
         try:
-            self._grammar = call_grammar(
-                replace(form, ends="") if bare else form, tools, parallel=request.parallel_tools
-            )
+            self._grammar = self._strictest(self._calls)
+            if self._channels and not held:
+                for tool in tools:
+                    grammar = self._strictest(partial(arguments_grammar, tool))
+                    self._arguments[tool.name] = grammar
+            if form.bare and not held:
+                grammar = self._strictest(partial(self._calls, form=replace(form, ends="")))
+                self._bare = BareCalls(form, tools, grammar)
         except GrammarInvalid:
-            if self.required or request.sampling.guided:
+            if held:
                 raise
         self._begins = dialect.call_begins
         self._text = ""
-        watched = form.bare and not self.required and not request.sampling.guided
-        self._bare = BareCalls(form, tools, parallel=request.parallel_tools) if watched else None
         self.reader = CallReader((form,)) if self._channels else None
         self._found = False
         self._begin = self._beginning(form, prompt)
@@ -76,15 +100,58 @@ class CallGuide:
         self.opening = tokenise(self._begin) if self.required else None
 
     @property
-    def free(self) -> tuple[str, ...]:
-        """The tools whose arguments no grammar can hold to their schema."""
-        return tuple(dict.fromkeys(self._grammar.free))
+    def unheld(self) -> tuple[tuple[str, str], ...]:
+        return self._grammar.unheld
 
     def beside(self, sampling: Sampling) -> str:
         """Return the grammar of an answer as it was asked for, or of calls in its place."""
-        told = sampling.schema
-        answer = (sampling.grammar or "") if told is None else grammar_of(told)
-        return answer_or_calls(answer, self._begin.lstrip(), self._grammar)
+        begin = self._begin.lstrip()
+
+        def write(*, hold: Hold | None, free: bool) -> CallGrammar:
+            lark = Lark()
+            answer = write_answer(sampling, self._guides, lark, self._cancel)
+            calls, unheld = write_calls(
+                lark,
+                self._form,
+                [*self._tools.values()],
+                parallel=self._parallel,
+                hold=hold,
+                free=free,
+            )
+            return CallGrammar(lark.text(f"{answer} | {literal(begin)} {calls}"), unheld)
+
+        return self._strictest(write).text
+
+    def _calls(
+        self, *, hold: Hold | None, free: bool, form: CallFormat | None = None
+    ) -> CallGrammar:
+        return call_grammar(
+            form or self._form,
+            [*self._tools.values()],
+            parallel=self._parallel,
+            hold=hold,
+            free=free,
+        )
+
+    def _strictest(self, write: Callable[..., CallGrammar]) -> CallGrammar:
+        """Compile a grammar that holds as much of the tools' schemas as can be held.
+
+        Raises:
+            GrammarInvalid: Not even the names can be held.
+            Cancelled: The answer was cancelled meanwhile.
+        """
+
+        def hold(prepared: PreparedSchema) -> PreparedSchema:
+            return self._guides.held(prepared, self._cancel, all_of_it=False)
+
+        for how in ((None, False), (hold, False)):
+            with suppress(GrammarInvalid):
+                grammar = write(hold=how[0], free=how[1])
+                self._guides.compiled(grammar.text, self._cancel)
+                return grammar
+        grammar = write(hold=None, free=True)
+        self._guides.compiled(grammar.text, self._cancel)
+        return grammar
 
     def _beginning(self, form: CallFormat, prompt: Prompt) -> str:
         """Return what begins calls, behind the reasoning if there is any."""
@@ -109,9 +176,9 @@ class CallGuide:
             self._found = opened
             return (self._grammar, "") if opened else None
         for delta in deltas:
-            if isinstance(delta, ToolCallDelta) and delta.name in self._tools:
+            if isinstance(delta, ToolCallDelta) and delta.name in self._arguments:
                 self._found = True
-                return arguments_grammar(self._tools[delta.name]), ""
+                return self._arguments[delta.name], ""
             if isinstance(delta, TextDelta):
                 self._text += delta.text
                 if self._bare is not None and (bare := self._bare.saw(delta.text)):
@@ -135,19 +202,17 @@ class BareCalls:
     as a call from there on is one, whatever follows.
     """
 
-    def __init__(self, form: CallFormat, tools: Sequence[Tool], *, parallel: bool) -> None:
-        self._grammar: CallGrammar | None = None
-        with suppress(GrammarInvalid):
-            self._grammar = call_grammar(replace(form, ends=""), tools, parallel=parallel)
+    def __init__(self, form: CallFormat, tools: Sequence[Tool], grammar: CallGrammar) -> None:
+        self._grammar = grammar
         self._reader = CallReader((replace(form, begins=()),), tools)
         self._python = form.style == "python"
         self._names = {it.name for it in tools}
         self._said = ""
-        self._over = self._grammar is None
+        self._over = False
 
     def saw(self, text: str) -> tuple[CallGrammar, str] | None:
         """Take the next part of an answer; returns the grammar of calls with all of it so far."""
-        if self._over or self._grammar is None:
+        if self._over:
             return None
         self._said += text
         deltas = self._reader.feed(text)
@@ -246,7 +311,7 @@ class Steered:
                 return
             grammar, begun = found
             tokens = model.vocabulary.tokenise(begun)
-            guide = open_guide(self._loaded.native, model, grammar.text, tokens)
+            guide = model.guides.open(grammar.text, tokens)
         except GrammarInvalid:
             if self._calls.required:
                 raise

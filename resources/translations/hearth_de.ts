@@ -13496,12 +13496,14 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
+      <location filename="../../engines/llamacpp/constraints.py" />
       <location filename="../../engines/llamacpp/probe.py" />
       <source>The process for it does not start: {0}.</source>
       <translation>Der Prozess dafür startet nicht: {0}.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
+      <location filename="../../engines/llamacpp/constraints.py" />
       <location filename="../../engines/llamacpp/probe.py" />
       <source>Close other programs and try again; if it fails again, reinstall Hearth.</source>
       <translation>Schließe andere Programme und versuche es noch einmal; schlägt es wieder fehl, installiere Hearth neu.</translation>
@@ -13599,7 +13601,6 @@
     <message>
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/guided.py" />
       <location filename="../../engines/llamacpp/projector.py" />
       <source>nothing about the reason</source>
       <translation>nichts über den Grund</translation>
@@ -13607,7 +13608,6 @@
     <message>
       <location filename="../../engines/llamacpp/adapters.py" />
       <location filename="../../engines/llamacpp/failures.py" />
-      <location filename="../../engines/llamacpp/guided.py" />
       <location filename="../../engines/llamacpp/projector.py" />
       <source>llama.cpp says: {0}.</source>
       <translation>llama.cpp sagt: {0}.</translation>
@@ -13641,6 +13641,66 @@
       <location filename="../../engines/llamacpp/answer.py" />
       <source>No grammar can say what arguments these tools take: {0}.</source>
       <translation>Keine Grammatik kann sagen, welche Argumente diese Werkzeuge annehmen: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/answer.py" />
+      <source>Of the schema of the tool {0}, this was not held: {1}.</source>
+      <translation>Aus dem Schema des Werkzeugs {0} wurde dies nicht eingehalten: {1}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>llguidance says: {0}.</source>
+      <translation>llguidance sagt: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>To read it takes more than {0} seconds, or too much memory.</source>
+      <translation>Sie zu lesen braucht mehr als {0} Sekunden oder zu viel Speicher.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>The answer cannot go on.</source>
+      <translation>Die Antwort kann nicht weitergehen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>No token of this model follows both the grammar and what is written so far.</source>
+      <translation>Kein Token dieses Modells folgt sowohl der Grammatik als auch dem bisher Geschriebenen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>Ask with another grammar, or without one.</source>
+      <translation>Frag mit einer anderen Grammatik oder ohne.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>The grammar is too costly to follow.</source>
+      <translation>Der Grammatik zu folgen ist zu aufwendig.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>Ask with a simpler grammar or schema.</source>
+      <translation>Fragen Sie mit einer einfacheren Grammatik oder einem einfacheren Schema.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>too much of it cannot be held by a grammar</source>
+      <translation>zu viel davon kann keine Grammatik einhalten</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>A schema comes with it, and an answer can follow only one of them.</source>
+      <translation>Dazu kommt ein Schema, und eine Antwort kann nur einem von beiden folgen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>It takes too long to find the tokens that may come next.</source>
+      <translation>Es dauert zu lange, die Tokens zu finden, die als Nächstes kommen dürfen.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/constraints.py" />
+      <source>The grammar cannot be read.</source>
+      <translation>Die Grammatik kann nicht gelesen werden.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/decoder.py" />
@@ -13967,101 +14027,6 @@
       <translation>Wähle einen kleineren Kontext oder ein kleineres Modell.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/grammar.py" />
-      <source>The grammar cannot be used.</source>
-      <translation>Die Grammatik lässt sich nicht verwenden.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/grammar.py" />
-      <source>Correct the grammar, or ask without it.</source>
-      <translation>Verbessere die Grammatik oder frag ohne sie.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/grammar.py" />
-      <source>It has no rule “root”, with which every answer begins.</source>
-      <translation>Sie hat keine Regel „root“, mit der jede Antwort beginnt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/grammar.py" />
-      <source>The rule “{0}” can begin with itself, so it would never end.</source>
-      <translation>Die Regel „{0}“ kann mit sich selbst beginnen und würde deshalb nie enden.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/grammar.py" />
-      <source>The rule “root” needs itself wherever it could end, so it would never end.</source>
-      <translation>Die Regel „root“ braucht sich selbst, wo immer sie enden könnte, und würde deshalb nie enden.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/grammar.py" />
-      <source>Line {0}, column {1}: {2}.</source>
-      <translation>Zeile {0}, Spalte {1}: {2}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/grammar.py" />
-      <source>It leaves so many ways to go on at once that llama.cpp could not follow them all.</source>
-      <translation>Sie lässt so viele Wege zugleich offen, dass llama.cpp ihnen nicht allen folgen könnte.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>A schema comes with it, and an answer can follow only one of them.</source>
-      <translation>Dazu kommt ein Schema, und eine Antwort kann nur einem von beiden folgen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>Some tokens of this model are too long to be checked against a grammar.</source>
-      <translation>Manche Token dieses Modells sind zu lang, um sie an einer Grammatik zu prüfen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>The answer cannot go on.</source>
-      <translation>Die Antwort kann nicht weitergehen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>No token of this model follows both the grammar and what is written so far.</source>
-      <translation>Kein Token dieses Modells folgt sowohl der Grammatik als auch dem bisher Geschriebenen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/guided.py" />
-      <source>Ask with another grammar, or without one.</source>
-      <translation>Frag mit einer anderen Grammatik oder ohne.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_numbers.py" />
-      <source>No number is within its bounds.</source>
-      <translation>In seinen Grenzen liegt keine Zahl.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_numbers.py" />
-      <source>Multiples of {0} cannot be kept together with its bounds.</source>
-      <translation>Vielfache von {0} lassen sich nicht zusammen mit seinen Grenzen einhalten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_numbers.py" />
-      <source>No whole number is within its bounds.</source>
-      <translation>In seinen Grenzen liegt keine ganze Zahl.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_numbers.py" />
-      <source>Its bounds have too many digits.</source>
-      <translation>Seine Grenzen haben zu viele Stellen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_numbers.py" />
-      <source>No multiple is within its bounds.</source>
-      <translation>In seinen Grenzen liegt kein Vielfaches.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>Two parts of it each have their own “{0}”, which cannot be kept together.</source>
-      <translation>Zwei seiner Teile haben je ein eigenes „{0}“, und beide zusammen lassen sich nicht einhalten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>It is deeper than {0}.</source>
-      <translation>Es ist tiefer als {0}.</translation>
-    </message>
-    <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
       <location filename="../../engines/openai/body.py" />
       <source>The schema of the answer cannot be used.</source>
@@ -14075,208 +14040,108 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>It is longer than {0} characters.</source>
-      <translation>Es ist länger als {0} Zeichen.</translation>
+      <source>it is deeper than {0}</source>
+      <translation>es ist tiefer als {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>It has to be an object.</source>
-      <translation>Es muss ein Objekt sein.</translation>
+      <source>cannot be held by a grammar</source>
+      <translation>kann keine Grammatik einhalten</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“type” has to be one of {0}, or some of them.</source>
-      <translation>„type“ muss eines oder mehrere von diesen sein: {0}.</translation>
+      <source>it is longer than {0} characters</source>
+      <translation>es ist länger als {0} Zeichen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“{0}” has to be a number.</source>
-      <translation>„{0}“ muss eine Zahl sein.</translation>
+      <source>it never ends: a part of it needs itself, or nothing can follow one</source>
+      <translation>es endet nie: Ein Teil davon braucht sich selbst, oder nichts kann einem folgen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“{0}” has to be a whole number.</source>
-      <translation>„{0}“ muss eine ganze Zahl sein.</translation>
+      <source>type has to be one of {0}, or some of them</source>
+      <translation>type muss eines von {0} sein oder einige davon</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“{0}” has to be a list.</source>
-      <translation>„{0}“ muss eine Liste sein.</translation>
+      <source>{0} has to be a list</source>
+      <translation>{0} muss eine Liste sein</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“{0}” has to be an object.</source>
-      <translation>„{0}“ muss ein Objekt sein.</translation>
+      <source>{0} has to be an object</source>
+      <translation>{0} muss ein Objekt sein</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>It is no JSON, or too deep.</source>
-      <translation>Es ist kein JSON oder zu tief verschachtelt.</translation>
+      <source>it is no JSON, or too deep</source>
+      <translation>es ist kein JSON oder zu tief</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>Written as a grammar it is too large, or never ends: a part of it may need itself.</source>
-      <translation>Als Grammatik geschrieben ist es zu groß oder endet nie: Vielleicht braucht ein Teil sich selbst.</translation>
+      <source>a schema has to be an object, and this is {0}</source>
+      <translation>ein Schema muss ein Objekt sein, und dies ist {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>This stands where a schema should: {0}</source>
-      <translation>Wo ein Schema stehen sollte, steht: {0}</translation>
+      <source>there are more than {0} schemas in it</source>
+      <translation>es enthält mehr als {0} Schemas</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>It makes more than {0} rules.</source>
-      <translation>Es ergibt mehr als {0} Regeln.</translation>
+      <source>multipleOf has to be above zero</source>
+      <translation>multipleOf muss größer als null sein</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>How many different properties there are cannot be kept by a grammar.</source>
-      <translation>Wie viele verschiedene Eigenschaften es gibt, kann eine Grammatik nicht einhalten.</translation>
+      <source>{0} cannot be held by a grammar</source>
+      <translation>{0} kann keine Grammatik einhalten</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“uniqueItems” cannot be kept by a grammar.</source>
-      <translation>„uniqueItems“ kann eine Grammatik nicht einhalten.</translation>
+      <source>“{0}” cannot be held by a grammar</source>
+      <translation>„{0}“ kann keine Grammatik einhalten</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>The format “{0}” cannot be kept by a grammar.</source>
-      <translation>Das Format „{0}“ kann eine Grammatik nicht einhalten.</translation>
+      <source>required has to be a list of names</source>
+      <translation>required muss eine Liste von Namen sein</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“pattern” and “format” cannot be kept together.</source>
-      <translation>„pattern“ und „format“ lassen sich nicht zusammen einhalten.</translation>
+      <source>$ref {0} leads out of the schema</source>
+      <translation>$ref {0} führt aus dem Schema heraus</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“multipleOf” has to be above zero.</source>
-      <translation>„multipleOf“ muss größer als null sein.</translation>
+      <source>nothing can follow it</source>
+      <translation>nichts kann ihm folgen</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>It refers to what is not within it: {0}</source>
-      <translation>Es verweist auf etwas außerhalb: {0}</translation>
+      <source>{0} has to be a number</source>
+      <translation>{0} muss eine Zahl sein</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>It refers to itself without end, or joins too many schemas.</source>
-      <translation>Es verweist endlos auf sich selbst oder verbindet zu viele Schemas.</translation>
+      <source>{0} has to be a whole number</source>
+      <translation>{0} muss eine ganze Zahl sein</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“{0}” cannot be kept by a grammar.</source>
-      <translation>„{0}“ kann eine Grammatik nicht einhalten.</translation>
+      <source>pattern has to be a text</source>
+      <translation>pattern muss ein Text sein</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“{0}” cannot be kept together with “enum” or “const”.</source>
-      <translation>„{0}“ lässt sich nicht zusammen mit „enum“ oder „const“ einhalten.</translation>
+      <source>it refers to more than {0} schemas</source>
+      <translation>es verweist auf mehr als {0} Schemas</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“required” has to be a list of names.</source>
-      <translation>„required“ muss eine Liste von Namen sein.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“patternProperties” can be kept only where nothing is beside it.</source>
-      <translation>„patternProperties“ lässt sich nur einhalten, wo nichts anderes daneben steht.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>Nothing can follow this part of it: {0}</source>
-      <translation>Diesem Teil kann nichts folgen: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>{0} It stands in this part of it: {1}</source>
-      <translation>{0} Es steht in diesem Teil: {1}</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>Multiples of {0} cannot be kept by a grammar.</source>
-      <translation>Vielfache von {0} kann eine Grammatik nicht einhalten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>It refers to what is not there: {0}</source>
-      <translation>Es verweist auf etwas, das es nicht gibt: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>Two parts of “oneOf” could both hold, which a grammar cannot rule out; “anyOf” lets them.</source>
-      <translation>Zwei Teile von „oneOf“ könnten zugleich gelten, was eine Grammatik nicht ausschließen kann; „anyOf“ erlaubt es.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_schema.py" />
-      <source>“propertyNames” cannot be kept together with “properties”.</source>
-      <translation>„propertyNames“ lässt sich nicht zusammen mit „properties“ einhalten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>It asks for a character that cannot be written.</source>
-      <translation>Es verlangt ein Zeichen, das sich nicht schreiben lässt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>It counts to more than {0}.</source>
-      <translation>Es zählt weiter als bis {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>Nothing matches it that has the length.</source>
-      <translation>Nichts von dieser Länge passt dazu.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>At its character {0}, {1}.</source>
-      <translation>Bei Zeichen {0}: {1}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>It cannot be kept together with a length.</source>
-      <translation>Es lässt sich nicht zusammen mit einer Länge einhalten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>a parenthesis was never opened</source>
-      <translation>eine Klammer wurde nie geöffnet</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>“^” and “$” are for its beginning and its end</source>
-      <translation>„^“ und „$“ gehören an Anfang und Ende</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>before “{0}” there is nothing to repeat</source>
-      <translation>vor „{0}“ steht nichts, das sich wiederholen ließe</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>more than {0} parentheses are open</source>
-      <translation>mehr als {0} Klammern sind offen</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>a parenthesis is never closed</source>
-      <translation>eine Klammer wird nie geschlossen</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>at most {0} and at least {1} cannot be</source>
-      <translation>höchstens {0} und mindestens {1} geht nicht</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>a set is never closed</source>
-      <translation>eine Menge wird nie geschlossen</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/json_strings.py" />
-      <source>a range in a set has no order</source>
-      <translation>ein Bereich in einer Menge ist verkehrt herum</translation>
+      <source>$ref {0} leads nowhere</source>
+      <translation>$ref {0} führt ins Leere</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/load_guard.py" />

@@ -1,76 +1,77 @@
-"""Texts and grammars, by the stacks that judge grammars before llama.cpp sees them."""
+"""Texts and grammars, by llguidance over single bytes."""
 
 from __future__ import annotations
 
 import random
 
-from engines.llamacpp.gbnf import Characters, Grammar, parse
-from engines.llamacpp.grammar import Stacks
+from llguidance import LLMatcher, LLTokenizer
+
+from engines.errors import GrammarInvalid
+from engines.llamacpp.gbnf import write
+from engines.llamacpp.lark import Lark
+from engines.llamacpp.limits import parser_limits
+
+_BYTES = LLTokenizer("byte")
+
+
+def lark_of(gbnf: str) -> str:
+    """Write a grammar in GBNF for llguidance. Raises GrammarInvalid."""
+    lark = Lark()
+    return lark.text(write(gbnf, lark))
+
+
+def opened(grammar: str) -> LLMatcher:
+    """Return the state of a grammar at its beginning. Raises GrammarInvalid."""
+    matcher = LLMatcher(_BYTES, grammar, log_level=0, limits=parser_limits())
+    if matcher.is_error():
+        raise GrammarInvalid("It cannot be read.", matcher.get_error(), "")
+    return matcher
 
 
 def matches(grammar: str, text: str) -> bool:
-    """Whether the whole text follows the grammar."""
-    rules = parse(grammar)
-    stacks = Stacks(rules)
-    now = stacks.begin(rules.names["root"])
-    for char in text:
-        now = stacks.accept(now, ord(char))
-    return () in now
+    """Tell whether the whole text follows the grammar."""
+    matcher = opened(grammar)
+    tokens = list(text.encode())
+    return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
+
+
+_SAMPLES = [it.encode() for it in "aZ09 _-.:,/äé日😀\t\ufffd\U0010ffff"]
 
 
 class Drawer:
-    """Draws texts that follow a grammar, each alternative as likely as the others while short."""
+    """Draws texts that follow a grammar, each next byte as likely as the others while short.
 
-    def __init__(self, text: str) -> None:
-        self._grammar = parse(text)
-        self._least = _shortest(self._grammar)
+    hints: characters that a long text is likely to end with.
+    """
+
+    def __init__(self, grammar: str, hints: str = "") -> None:
+        self._begin = opened(grammar)
+        self._hints = hints.encode()
 
     def draw(self, chance: random.Random, *, length: int = 60) -> str:
-        """Draw a text; once it has `length` characters, what ends soonest is taken."""
-        written: list[str] = []
-        waiting: list[Characters | int] = [self._grammar.names["root"]]
-        while waiting:
-            element = waiting.pop()
-            if isinstance(element, Characters):
-                written.append(_any(element, chance))
-                continue
-            ways = self._grammar.rules[element]
-            if len(written) >= length:
-                way = min(ways, key=lambda it: sum(map(self._cost, it)))
+        """Draw a text; once it has `length` bytes, the bytes that end things are preferred."""
+        matcher, written = self._begin.deep_copy(), bytearray()
+        while True:
+            mask = matcher.compute_bitmask()
+            assert not matcher.is_error(), matcher.get_error()
+            allowed = [it for it in range(256) if mask[it // 8] >> it % 8 & 1]
+            ends = matcher.is_accepting()
+            if not allowed or (ends and (len(written) >= length or chance.random() < 0.3)):
+                assert ends
+                return written.decode()
+            piece = self._piece(allowed, chance, hurried=len(written) >= length)
+            if matcher.try_consume_tokens(list(piece)) == len(piece):
+                written += piece
             else:
-                way = chance.choice([it for it in ways if self._ends(it)])
-            waiting += reversed(way)
-        return "".join(written)
+                matcher = self._begin.deep_copy()
+                assert matcher.try_consume_tokens(list(written)) == len(written)
 
-    def _ends(self, way: tuple[Characters | int, ...]) -> bool:
-        return sum(map(self._cost, way)) < _NEVER
-
-    def _cost(self, element: Characters | int) -> int:
-        return 1 if isinstance(element, Characters) else self._least[element]
-
-
-_NEVER = 1 << 40
-
-
-def _shortest(grammar: Grammar) -> list[int]:
-    """Return the least steps that it takes to write each rule."""
-    least = [_NEVER] * len(grammar.rules)
-    changed = True
-    while changed:
-        changed = False
-        for number, rule in enumerate(grammar.rules):
-            for way in rule:
-                cost = 1 + sum(1 if isinstance(it, Characters) else least[it] for it in way)
-                if cost < least[number]:
-                    least[number], changed = cost, True
-    return least
-
-
-_SAMPLES = [*map(ord, "aZ09 _-.:,äé日😀"), 0x20, 0xFFFD, 0x10FFFF]
-
-
-def _any(characters: Characters, chance: random.Random) -> str:
-    if not characters.negated:
-        low, high = chance.choice(characters.ranges)
-        return chr(chance.randint(low, min(high, low + 200)))
-    return chr(chance.choice([code for code in _SAMPLES if characters.match(code)]))
+    def _piece(self, allowed: list[int], chance: random.Random, *, hurried: bool) -> bytes:
+        closing = [it for it in allowed if it in b'"]}' or it in self._hints]
+        if hurried and closing and chance.random() < 0.5:
+            return bytes([closing[0] if chance.random() < 0.5 else chance.choice(closing)])
+        plain = [it for it in allowed if it < 128]
+        whole = [it for it in _SAMPLES if it[0] in allowed and len(it) > 1]
+        if whole and (not plain or chance.random() < 0.1):
+            return chance.choice(whole)
+        return bytes([chance.choice(plain or allowed)])

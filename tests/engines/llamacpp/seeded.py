@@ -44,6 +44,7 @@ class Seeded:
         self.native = load_native()
         plan = LoadPlan(STARTER, context=64, threads=1, batch_threads=1)
         self.model = open_model(self.native, plan, lambda _: None, CancelToken())
+        assert self.model.guides.faults(['start: "a"']) == [""]  # starts what tries grammars
         self.context = Context(self.native, self.model, plan)
         self.prompt = (self.model.vocabulary.bos, *self.model.vocabulary.tokenise(text))
         self.length = length

@@ -13,9 +13,10 @@ import jsonschema
 import pytest
 
 from engines.dialect.formats import CALLS, HERMES, CallFormat, call_format_of
-from engines.llamacpp.calling import answer_or_calls, arguments_grammar, call_grammar
-from engines.llamacpp.gbnf import parse
-from engines.llamacpp.grammar import Stacks
+from engines.errors import GrammarInvalid
+from engines.llamacpp.calling import arguments_grammar, call_grammar, write_calls
+from engines.llamacpp.gbnf import write
+from engines.llamacpp.lark import Lark, literal
 from engines.types import (
     Event,
     Message,
@@ -28,6 +29,7 @@ from engines.types import (
 )
 from tests.engines.asking import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
+from tests.engines.llamacpp.grammars import matches
 from tests.engines.samples.calls import CALL_SAMPLES, TOOLS
 from tests.support.made_gguf import starter_tokens
 from tests.support.made_thinker import (
@@ -83,15 +85,6 @@ def require_valid(calls: Sequence[ToolCall], tools: Sequence[Tool] = BOTH) -> No
         jsonschema.validate(json.loads(call.arguments), schemas[call.name])
 
 
-def follows(grammar: str, text: str) -> bool:
-    rules = parse(grammar)
-    stacks = Stacks(rules)
-    now = stacks.begin(rules.names["root"])
-    for char in text:
-        now = stacks.accept(now, ord(char))
-    return () in now
-
-
 @cache
 def grammar_of(form: CallFormat, *, parallel: bool = True) -> str:
     form = replace(form, ends="") if form.bare else form
@@ -111,7 +104,7 @@ def test_a_grammar_covers_what_models_write(name: str) -> None:
     for at in told:
         text = inside(FORMS[name], samples[at].text)
         text = text.removesuffix(samples[at].answer.rstrip() or "\0")
-        assert follows(grammar_of(FORMS[name]), text), text
+        assert matches(grammar_of(FORMS[name]), text), text
 
 
 def test_one_call_is_all_where_several_are_not_wanted() -> None:
@@ -119,8 +112,8 @@ def test_one_call_is_all_where_several_are_not_wanted() -> None:
         sample = next(it for it in CALL_SAMPLES if it.form == name and len(it.calls) > 1)
         text = inside(FORMS[name], sample.text)
         if name != "hermes":
-            assert follows(grammar_of(FORMS[name]), text)
-        assert not follows(grammar_of(FORMS[name], parallel=False), text)
+            assert matches(grammar_of(FORMS[name]), text)
+        assert not matches(grammar_of(FORMS[name], parallel=False), text)
 
 
 @pytest.mark.parametrize(
@@ -134,41 +127,62 @@ def test_one_call_is_all_where_several_are_not_wanted() -> None:
     ],
 )
 def test_names_and_arguments_are_those_of_the_tools(text: str, right: bool) -> None:
-    assert follows(grammar_of(HERMES), text) == right
+    assert matches(grammar_of(HERMES), text) == right
 
 
 def test_text_between_markers_ends_at_the_marker() -> None:
     begin = "<function=get_weather>\n<parameter=town>\n"
     end = "\n</parameter>\n</function>\n</tool_call>"
     for text in ("Bonn", "<<b>\n</parameter", "\n\n", "</param</p"):
-        assert follows(grammar_of(FORMS["qwen_xml"]), begin + text + end)
-    assert not follows(grammar_of(FORMS["qwen_xml"]), f"{begin}a\n</parameter>b{end}")
+        assert matches(grammar_of(FORMS["qwen_xml"]), begin + text + end)
+    assert not matches(grammar_of(FORMS["qwen_xml"]), f"{begin}a\n</parameter>b{end}")
 
 
-def test_a_schema_that_no_grammar_can_say_leaves_the_arguments_free() -> None:
-    odd = Tool("odd", "", {"type": "object", "not": {"required": ["a"]}})
+def test_a_keyword_that_no_grammar_can_say_is_left_out_of_a_schema_and_named() -> None:
+    odd = Tool(
+        "odd",
+        "",
+        {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer"},
+                "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+            },
+            "required": ["a"],
+            "not": {"required": ["b"]},
+        },
+    )
     grammar = call_grammar(HERMES, (odd, *TOOLS), parallel=True)
-    assert grammar.free == ("odd",)
-    text = '{"name": "odd", "arguments": {"b": [1]}}</tool_call>'
-    assert follows(grammar.text, text)
-    assert not follows(grammar.text, text.replace("odd", "clocks"))
-    assert not follows(grammar.text, '{"name": "get_weather", "arguments": {}}</tool_call>')
+    assert grammar.unheld == (("odd", "#: not"), ("odd", "#/properties/tags: uniqueItems"))
+    text = '{"name": "odd", "arguments": {"a": 1, "tags": ["x"]}}</tool_call>'
+    assert matches(grammar.text, text)
+    assert not matches(grammar.text, text.replace("1", '"1"'))
+    assert not matches(grammar.text, text.replace("odd", "clocks"))
+    assert not matches(grammar.text, '{"name": "get_weather", "arguments": {}}</tool_call>')
 
 
 def test_arguments_alone_have_a_grammar() -> None:
     grammar = arguments_grammar(TOOLS[0]).text
-    assert follows(grammar, '{"town": "Bonn"}')
-    assert not follows(grammar, '{"days": 1}')
+    assert matches(grammar, '{"town": "Bonn"}')
+    assert not matches(grammar, '{"days": 1}')
 
 
-def test_names_hold_where_the_schemas_together_are_too_much() -> None:
-    wide = {f"argument_{at}": {"type": "string"} for at in range(40)}
-    many = [Tool(f"tool_{at}", "", {"type": "object", "properties": wide}) for at in range(120)]
-    grammar = call_grammar(FORMS["glm"], many, parallel=True)
-    assert len(grammar.free) == len(many)
+def test_names_hold_where_the_schemas_together_are_too_much(load: Load) -> None:
+    loaded = load()._loaded
+    assert loaded is not None
+    wide = {f"argument_{at}": {"minimum": at} for at in range(100)}
+    many = [
+        Tool(f"tool_{at}", "", {"properties": wide, "required": [f"argument_{at}"]})
+        for at in range(60)
+    ]
+    with pytest.raises(GrammarInvalid, match="too big"):
+        loaded.model.guides.compiled(call_grammar(FORMS["glm"], many, parallel=True).text)
+    grammar = call_grammar(FORMS["glm"], many, parallel=True, free=True)
+    loaded.model.guides.compiled(grammar.text)
+    assert grammar.unheld == tuple((it.name, "") for it in many)
     begin = "tool_7\n<arg_key>argument_0</arg_key>\n<arg_value>x</arg_value>\n</tool_call>"
-    assert follows(grammar.text, begin)
-    assert not follows(grammar.text, begin.replace("tool_7", "tool_x"))
+    assert matches(grammar.text, begin)
+    assert not matches(grammar.text, begin.replace("tool_7", "tool_x"))
 
 
 def template_of(form: CallFormat) -> str:
@@ -397,11 +411,12 @@ def test_a_message_with_calls_goes_on_with_results(load: Load, tmp_path: Path) -
 
 def test_an_answer_s_own_grammar_keeps_its_names_and_comments() -> None:
     own = 'root ::= 2nd # it\'s "one\n2nd ::= "root" | [r"#] "x"{2}  # “2nd”\n'
-    calls = call_grammar(HERMES, TOOLS, parallel=False)
-    both = answer_or_calls(own, "<tool_call>", calls)
+    lark = Lark()
+    calls, _ = write_calls(lark, HERMES, TOOLS, parallel=False)
+    both = lark.text(f"{write(own, lark)} | {literal('<tool_call>')} {calls}")
     for text in ("root", "rxx", '"xx', '<tool_call>{"name": "clock", "arguments": {}}</tool_call>'):
-        assert follows(both, text), text
-    assert not follows(both, "answer-root")
+        assert matches(both, text) == ("clock" not in text or "clock" in str(TOOLS)), text
+    assert not matches(both, "answer-root")
 
 
 def test_an_answer_may_follow_a_schema_or_ask_for_a_tool(load: Load, tmp_path: Path) -> None:

@@ -1,0 +1,365 @@
+"""Holds answers to grammars and schemas, with llguidance.
+
+A grammar is written for llguidance (`lark`), tried in a process of its own (`grammar_child`),
+compiled on the thread of the answer, and then followed token by token on the thread of the
+scheduler. There each step is limited, by llguidance and by the time that all steps take together:
+no grammar holds other answers up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from time import thread_time
+from typing import TYPE_CHECKING, Any, Final
+
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, EngineUnavailable, GrammarInvalid
+from engines.llamacpp import gbnf
+from engines.llamacpp.json_schema import PreparedSchema, Schema, prepare, refused
+from engines.llamacpp.lark import Lark
+from engines.llamacpp.limits import CPU_S, MEMORY_BYTES, parser_limits
+from engines.llamacpp.vocabulary import Vocabulary
+from engines.types import Sampling
+
+if TYPE_CHECKING:
+    import numpy as np
+    from llguidance import LLMatcher, LLTokenizer
+
+    from engines.helper.serving import ServingHelper
+
+_WALL_S: Final = 30.0
+"""For a try on a busy computer; the process limits its own time on the processor."""
+_ANSWER_BYTES: Final = 1 << 20
+_KEPT: Final = 256
+"""Grammars that stay compiled: an agent's tools come back with each of its requests."""
+_MOST_TRIES: Final = 200
+_MOST_LEFT_OUT: Final = 20
+
+_LONGEST_TOKEN: Final = 250
+"""Bytes; llguidance takes no longer ones, so these are never drawn where a grammar holds."""
+
+_SPARE_S: Final = 1.0
+_TOKEN_S: Final = 0.01
+"""Time on the processor that an answer's grammar may take at once, and more for each token."""
+
+
+class TokenGuides:
+    """The grammars of one model's answers; any thread may use it. Close it with the model.
+
+    Nothing is made before the first grammar: the tokeniser takes half a second for a vocabulary of
+    150,000, and the process that tries grammars a quarter.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._lock = threading.Lock()
+        self._trying = threading.Lock()
+        self._helper: ServingHelper | None = None
+        self._made: LLTokenizer | None = None
+        self._compiled: OrderedDict[str, LLMatcher] = OrderedDict()
+        self._known_faults: OrderedDict[str, str] = OrderedDict()
+
+    def open(
+        self, grammar: str, begun: Sequence[int] = (), cancel: CancelToken | None = None
+    ) -> TokenGuide:
+        """Return a guide by a grammar in Lark, behind tokens that it covers.
+
+        Raises:
+            GrammarInvalid: It cannot be used, or does not cover these tokens.
+            Cancelled: `cancel` came first.
+        """
+        guide = TokenGuide(self.compiled(grammar, cancel).deep_copy(), self._vocabulary)
+        for token in begun:
+            guide.accept(token)
+        return guide
+
+    def compiled(self, grammar: str, cancel: CancelToken | None = None) -> LLMatcher:
+        """Return a grammar as compiled; it is to be copied. Raises as `open`."""
+        with self._lock:
+            if (known := self._compiled.get(grammar)) is not None:
+                self._compiled.move_to_end(grammar)
+                return known
+        if error := self.faults([grammar], cancel)[0]:
+            raise gbnf.invalid(error)
+        made = self._compile(grammar)
+        with self._lock:
+            self._compiled[grammar] = made
+            while len(self._compiled) > _KEPT:
+                self._compiled.popitem(last=False)
+        return made
+
+    def _compile(self, grammar: str) -> LLMatcher:
+        from llguidance import LLMatcher
+
+        made = LLMatcher(self._tokenizer(), grammar, log_level=0, limits=parser_limits())
+        if made.is_error():
+            raise gbnf.invalid(_sentence(made.get_error()))
+        return made
+
+    def _tokenizer(self) -> LLTokenizer:
+        from llguidance import LLTokenizer
+
+        with self._lock:
+            if self._made is None:
+                tokens = _Tokens(self._vocabulary)
+                self._made = LLTokenizer(tokens, eos_token=tokens.ends)  # type: ignore[arg-type]
+            return self._made
+
+    def faults(self, grammars: Sequence[str], cancel: CancelToken | None = None) -> list[str]:
+        """Try grammars in a process of its own; returns what is wrong with each, "" for nothing.
+
+        Raises:
+            GrammarInvalid: Of several, one takes too much time or memory.
+            EngineUnavailable: The process does not start.
+            Cancelled: `cancel` came first.
+        """
+        with self._lock:
+            found = {it: self._known_faults[it] for it in grammars if it in self._known_faults}
+        new = [it for it in grammars if it not in found]
+        if new:
+            found |= zip(new, self._tried(new, cancel or CancelToken()), strict=True)
+        with self._lock:
+            self._known_faults.update(found)
+            while len(self._known_faults) > _KEPT:
+                self._known_faults.popitem(last=False)
+        return [found[it] for it in grammars]
+
+    def _tried(self, grammars: Sequence[str], cancel: CancelToken) -> list[str]:
+        from engines.helper.command import module_command
+        from engines.helper.serving import ServingHelper
+
+        with self._trying:
+            if cancel.cancelled:
+                raise Cancelled
+            helper = self._helper
+            if helper is None or not helper.alive:
+                self._close_helper()
+                try:
+                    helper = ServingHelper(module_command("engines.llamacpp.grammar_child"))
+                except OSError as error:
+                    raise EngineUnavailable(
+                        "The grammar cannot be read.",
+                        f"The process for it does not start: {error.strerror or error}.",
+                        "Close other programs and try again; if it fails again, reinstall Hearth.",
+                    ) from error
+                self._helper = helper
+            result = helper.ask(list(grammars), _WALL_S, cancel, MEMORY_BYTES, _ANSWER_BYTES)
+            if helper.alive and result.out:
+                return [_sentence(it) if it else "" for it in json.loads(result.out)]
+            self._close_helper()
+        if cancel.cancelled:
+            raise Cancelled
+        why = f"To read it takes more than {CPU_S} seconds, or too much memory."
+        if len(grammars) > 1:
+            raise gbnf.invalid(why)
+        return [why]
+
+    def _close_helper(self) -> None:
+        if self._helper is not None:
+            self._helper.close()
+            self._helper = None
+
+    def close(self) -> None:
+        """End the process that tries grammars."""
+        with self._trying:
+            self._close_helper()
+
+    def held(
+        self, prepared: PreparedSchema, cancel: CancelToken | None = None, *, all_of_it: bool = True
+    ) -> PreparedSchema:
+        """Return a schema that llguidance takes; raises GrammarInvalid with the place otherwise.
+
+        all_of_it: Otherwise the keywords that it does not take are left out.
+        """
+        for _ in range(_MOST_LEFT_OUT):
+            fault = self.faults([_lark_of(prepared.schema)], cancel)[0]
+            if not fault:
+                return prepared
+            path, schema, why = self._faulty(prepared, fault, cancel)
+            if all_of_it or schema is None:
+                raise refused(path, why)
+            prepared = self._without(prepared, path, schema, cancel)
+        raise refused("#", "too much of it cannot be held by a grammar")
+
+    def _faulty(
+        self, prepared: PreparedSchema, fault: str, cancel: CancelToken | None
+    ) -> tuple[str, Schema | None, str]:
+        """Find the innermost schema that llguidance does not take, with the reason."""
+        places = prepared.places[:_MOST_TRIES]
+        tried = [_lark_of(_without_references(schema)) for _, schema in places]
+        for (path, schema), error in zip(places, self.faults(tried, cancel), strict=True):
+            if error:
+                return path, schema, error.rstrip(".")
+        return "#", None, fault.rstrip(".")
+
+    def _without(
+        self, prepared: PreparedSchema, path: str, schema: Schema, cancel: CancelToken | None
+    ) -> PreparedSchema:
+        """Leave out what of a schema is not taken: one keyword, or all but the type."""
+        keys = [key for key in schema if key != "type"]
+        tried = [
+            _lark_of(_without_references({it: schema[it] for it in schema if it != key}))
+            for key in keys
+        ]
+        errors = self.faults(tried, cancel) if tried else []
+        key = next((key for key, error in zip(keys, errors, strict=True) if not error), None)
+        for it in keys if key is None else [key]:
+            del schema[it]
+        if key is None:
+            schema.pop("type", None)
+        unheld = f"{path}: {key}" if key is not None else path
+        return PreparedSchema(prepared.schema, prepared.places, (*prepared.unheld, unheld))
+
+
+class TokenGuide:
+    """What of an answer a grammar allows next; for one answer.
+
+    Raises GrammarInvalid where no token is allowed, or it would take too long to find out.
+    """
+
+    def __init__(self, matcher: LLMatcher, vocabulary: Vocabulary) -> None:
+        self._matcher = matcher
+        self._vocabulary = vocabulary
+        self._left_s = _SPARE_S
+
+    def allows(self, token: int) -> bool:
+        """Tell whether the token may come next; an end marker only where the grammar may end."""
+        began = thread_time()
+        if self._vocabulary.ends_generation(token):
+            allowed = self._matcher.is_accepting()
+        else:
+            allowed = self._matcher.validate_tokens([token]) == 1
+        self._spend(began)
+        return allowed
+
+    def allowed(self) -> np.ndarray[Any, Any]:
+        """Return the tokens that may come next, in ascending order; one at least."""
+        import numpy as np
+
+        began = thread_time()
+        mask = self._matcher.compute_bitmask()
+        self._spend(began)
+        packed = np.frombuffer(mask, np.uint8)
+        places = np.flatnonzero(packed)  # few bytes of the mask have a bit, most often
+        rows, bits = np.nonzero(np.unpackbits(packed[places, None], axis=1, bitorder="little"))
+        found = places[rows] * 8 + bits
+        found = found[found < self._vocabulary.size]
+        if not len(found):
+            raise _no_token()
+        return found
+
+    def accept(self, token: int) -> None:
+        """Take note of the next token."""
+        self._left_s += _TOKEN_S
+        if not self.allows(token):
+            raise _no_token()
+        if not self._vocabulary.ends_generation(token):
+            began = thread_time()
+            self._matcher.consume_token(token)
+            self._spend(began)
+
+    def _spend(self, began: float) -> None:
+        self._left_s -= thread_time() - began
+        if self._left_s < 0:
+            raise _too_costly("It takes too long to find the tokens that may come next.")
+        if self._matcher.is_error():
+            error = self._matcher.get_error()
+            raise _no_token() if "NoExtension" in error else _too_costly(_sentence(error))
+
+
+class _Tokens:
+    """A vocabulary as llguidance reads one.
+
+    Control tokens are none of the text that a grammar allows, but for those that calls of tools are
+    written with: those stand for their letters.
+    """
+
+    is_tokenizer_wrapper = True
+    bos_token_id = None
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        from engines.dialect.formats import CALLS
+
+        texts = (value for form in CALLS for value in vars(form).values())
+        written = "\n".join(
+            it
+            for value in texts
+            for it in (value if isinstance(value, tuple) else [value])
+            if isinstance(it, str)
+        )
+        marks = {it for it in vocabulary.control_texts if it and it in written}
+        ends = vocabulary.ends
+        self.tokens = []
+        for token in range(vocabulary.size):
+            piece = vocabulary.piece(token)
+            if not piece and (text := vocabulary.text(token)):
+                piece = text.encode() if text in marks else b"\xff" + text.encode()
+            self.tokens.append(piece if len(piece) <= _LONGEST_TOKEN else b"")
+        if not ends:  # llguidance needs one
+            ends = [len(self.tokens)]
+            self.tokens.append(b"\xff<end>")
+        self.ends = ends
+        self.eos_token_id = ends[0]
+        self.special_token_ids: Iterable[int] = ()
+
+    def __call__(self, text: str) -> list[int]:
+        """Raise, as nothing is written here that the model did not draw."""
+        raise NotImplementedError
+
+
+def write_answer(
+    sampling: Sampling, guides: TokenGuides, lark: Lark, cancel: CancelToken | None = None
+) -> str:
+    """Write the grammar that an answer was asked to follow; returns the name of its rule.
+
+    Raises:
+        GrammarInvalid: It cannot be used.
+        Cancelled: `cancel` came first.
+    """
+    if sampling.schema is None:
+        return gbnf.write(sampling.grammar or "", lark)
+    if sampling.grammar:
+        raise gbnf.invalid("A schema comes with it, and an answer can follow only one of them.")
+    return lark.json(guides.held(prepare(sampling.schema), cancel).schema)
+
+
+def _lark_of(schema: Schema) -> str:
+    lark = Lark()
+    return lark.text(lark.json(schema))
+
+
+def _without_references(schema: Any) -> Any:
+    """Return a schema with anything at all where it refers to others."""
+    if isinstance(schema, list):
+        return [_without_references(it) for it in schema]
+    if isinstance(schema, dict):
+        kept = {key: value for key, value in schema.items() if key not in ("$ref", "$defs")}
+        return {key: _without_references(value) for key, value in kept.items()}
+    return schema
+
+
+_NOISE: Final = re.compile(r"^at \d+\(\d+\): |failed to compile JSON schema: |^\s*(\d+ )?[|^].*$")
+
+
+def _sentence(error: str) -> str:
+    """Return what llguidance says, without the lines that show its own text."""
+    lines = (_NOISE.sub("", it).strip() for it in error.splitlines() if "<non-verbose/>" not in it)
+    return f"llguidance says: {' '.join(filter(None, lines))[:300]}."
+
+
+def _no_token() -> GrammarInvalid:
+    return GrammarInvalid(
+        "The answer cannot go on.",
+        "No token of this model follows both the grammar and what is written so far.",
+        "Ask with another grammar, or without one.",
+    )
+
+
+def _too_costly(why: str) -> GrammarInvalid:
+    return GrammarInvalid(
+        "The grammar is too costly to follow.", why, "Ask with a simpler grammar or schema."
+    )
