@@ -42,7 +42,7 @@ class _List:
     counts: list[int | None] = field(default_factory=lambda: [None] * _LEVELS)
 
 
-class Numbering:
+class AutomaticNumbers:
     """The lists of a document. definitions: its part `numbering`, without namespaces."""
 
     def __init__(self, definitions: ET.Element | None = None) -> None:

@@ -15,7 +15,7 @@ from app.documents.collected import Collected, Outline, Words
 from app.documents.faults import Unreadable
 from app.documents.formulas import NOT_READ, FormulaTree
 from app.documents.limits import Limits
-from app.documents.numbering import Numbering
+from app.documents.numbering import AutomaticNumbers
 from app.documents.numerals import numeral
 from app.documents.package import Package, XmlReader
 from app.documents.symbols import symbol
@@ -183,10 +183,10 @@ def _apply(element: ET.Element, style: _Style) -> None:
         style.is_hidden = hidden.get("val") not in _OFF
 
 
-def _numbering(package: Package, styles: Mapping[str, _Style]) -> Numbering:
+def _numbering(package: Package, styles: Mapping[str, _Style]) -> AutomaticNumbers:
     if "word/numbering.xml" not in package:
-        return Numbering()
-    numbers = Numbering(package.bare_tree("word/numbering.xml"))
+        return AutomaticNumbers()
+    numbers = AutomaticNumbers(package.bare_tree("word/numbering.xml"))
     numbers.link({name: style.list for name, style in styles.items() if style.list})
     return numbers
 
@@ -232,7 +232,7 @@ class _Text(XmlReader):
         self,
         out: Outline | Words,
         styles: Mapping[str, _Style],
-        numbers: Numbering,
+        numbers: AutomaticNumbers,
         notes: tuple[_Notes, ...],
         into: Collected,
     ) -> None:
